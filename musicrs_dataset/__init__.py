@@ -1,0 +1,1 @@
+"""The MusiCRS conversations: records, importers, the Parquet repo, clips, pools, validation, audit."""

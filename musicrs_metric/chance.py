@@ -1,0 +1,112 @@
+"""What a system that knows nothing scores, and what a perfect one can: closed forms, no simulation.
+
+A uniformly random permutation of N candidates with R relevant ones among them puts a relevant item at any rank with
+probability R / N. The expectations follow from that and from the hypergeometric distribution; they depend on the size
+of the pool and the number of relevant items alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from .hits import Hits
+from .measures import DEFAULT_K, Floats, discounts, divide, ideal_dcg
+
+
+def chance(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats] | None:
+    """Expected value of every measure under a uniformly random ranking of each thread's whole pool.
+
+    Args:
+        hits: Threads with their pool sizes and numbers of relevant items; the rankings play no part.
+        k: Cutoffs.
+
+    Returns:
+        Measure name to an array of shape (n,), exact to rounding; 0 for a thread with no relevant item; None where no
+        pools are known, since chance is then undefined.
+    """
+    if hits.pool_size is None:
+        return None
+    size, reachable = hits.pool_size, hits.n_reachable
+    share = divide(reachable.astype(np.float64), size)
+    values: dict[str, Floats] = {}
+    for c in k:
+        values[f"recall@{c}"] = divide(share * np.minimum(c, size), hits.n_relevant)
+    for c in k:
+        gains = np.concatenate([[0.0], np.cumsum(discounts(c))])
+        values[f"ndcg@{c}"] = divide(share * gains[np.minimum(c, size)], ideal_dcg(hits.n_relevant, c))
+    values["mrr"] = _per_pool(size, reachable, lambda n, r: expected_reciprocal_rank(n, r))
+    for c in k:
+        values[f"hit@{c}"] = _per_pool(size, reachable, lambda n, r, c=c: hit_probability(n, r, c))  # type: ignore[misc]
+    for c in k:
+        values[f"precision@{c}"] = share * np.minimum(c, size) / c
+    return values
+
+
+def ceiling(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats]:
+    """The best value that any ranking of the pool can reach.
+
+    Recall@k stays below 1 where a thread has more than k relevant items, or where some of them are not in its pool.
+
+    Args:
+        hits: Threads with their numbers of relevant and reachable items.
+        k: Cutoffs.
+
+    Returns:
+        Measure name to an array of shape (n,); 0 for a thread with no reachable relevant item.
+    """
+    values: dict[str, Floats] = {}
+    found = {c: np.minimum(c, hits.n_reachable).astype(np.float64) for c in k}
+    for c in k:
+        values[f"recall@{c}"] = divide(found[c], hits.n_relevant)
+    for c in k:
+        values[f"ndcg@{c}"] = divide(ideal_dcg(hits.n_reachable, c), ideal_dcg(hits.n_relevant, c))
+    any_hit = (hits.n_reachable > 0).astype(np.float64)
+    values["mrr"] = any_hit
+    for c in k:
+        values[f"hit@{c}"] = any_hit
+    for c in k:
+        values[f"precision@{c}"] = found[c] / c
+    return values
+
+
+@lru_cache(maxsize=4096)
+def expected_reciprocal_rank(pool_size: int, n_relevant: int) -> float:
+    """Expected 1 / rank of the first of `n_relevant` items in a random order of `pool_size`.
+
+    The first hit stands at rank r with probability (R / (N - r + 1)) * prod_{i<r} (N - R - i + 1) / (N - i + 1).
+
+    Args:
+        pool_size: N, at least 0.
+        n_relevant: R, 0 to N.
+
+    Returns:
+        The expectation in [0, 1]; 0 where nothing is relevant.
+    """
+    expectation, no_hit_yet = 0.0, 1.0
+    for rank in range(1, pool_size - n_relevant + 2 if n_relevant else 1):
+        left = pool_size - rank + 1
+        expectation += no_hit_yet * (n_relevant / left) / rank
+        no_hit_yet *= (left - n_relevant) / left
+    return expectation
+
+
+@lru_cache(maxsize=16384)
+def hit_probability(pool_size: int, n_relevant: int, k: int) -> float:
+    """Probability that the first k of a random order hold a relevant item: 1 - C(N - R, k) / C(N, k), in [0, 1]."""
+    if not n_relevant:
+        return 0.0
+    no_hit = 1.0
+    for drawn in range(min(k, pool_size)):
+        no_hit *= max(pool_size - n_relevant - drawn, 0) / (pool_size - drawn)
+    return 1.0 - no_hit
+
+
+def _per_pool(size: npt.NDArray[np.int64], reachable: npt.NDArray[np.int64], expectation: object) -> Floats:
+    """Evaluate a scalar expectation once per distinct (pool size, number of relevant items)."""
+    assert callable(expectation)  # noqa: S101 - narrows the type for mypy
+    pairs, where = np.unique(np.stack([size, reachable], axis=1), axis=0, return_inverse=True)
+    values = np.array([expectation(int(n), int(r)) for n, r in pairs], dtype=np.float64)
+    return values[where.reshape(-1)] if len(pairs) else np.zeros(0)

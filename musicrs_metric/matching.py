@@ -1,0 +1,180 @@
+"""Which candidate a ranked string names: the one matching rule of the project.
+
+Relevance is a property of a candidate's place in the pool, not of loose text. A string is resolved to a place by
+exact equality first, and otherwise by equality under `normalise` where exactly one candidate has that form. Nothing
+stronger is done: removing all punctuation, for one, turns distractors of the published pools into hits.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+_STRAIGHT_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
+_OUTER = ' \t"'
+
+
+def normalise(text: str) -> str:
+    """The form under which two titles count as the same: the paper's rule on composed Unicode.
+
+    NFC, lower case, curly quotes straightened, then spaces, tabs and straight double quotes removed at both ends.
+    Accents, inner punctuation and inner white space carry meaning and stay.
+
+    Args:
+        text: A title as a system or a person wrote it.
+
+    Returns:
+        The normal form; an empty string matches nothing.
+
+    Examples:
+        >>> normalise(' “I Will Wait” ')
+        'i will wait'
+    """
+    return unicodedata.normalize("NFC", text).lower().translate(_STRAIGHT_QUOTES).strip(_OUTER)
+
+
+class Pool:
+    """An index of one thread's candidates that resolves strings to places.
+
+    A candidate written twice, letter for letter, is one candidate at its first place.
+
+    Args:
+        candidates: The pool in stored order.
+    """
+
+    def __init__(self, candidates: Iterable[str]) -> None:
+        self.place: dict[str, int] = {}
+        for i, candidate in enumerate(candidates):
+            self.place.setdefault(candidate, i)
+        self._by_form: dict[str, int | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def resolve(self, text: str) -> int | None:
+        """Find the place of the candidate that `text` names.
+
+        Args:
+            text: A ranked or a relevant string.
+
+        Returns:
+            The place in the pool, or None where no candidate matches, or several match only after normalisation.
+        """
+        place = self.place.get(text)
+        if place is not None:
+            return place
+        if self._by_form is None:
+            self._by_form = unique_forms(self.place)
+        return self._by_form.get(normalise(text))
+
+
+def unique_forms(places: dict[str, int]) -> dict[str, int | None]:
+    """Map each normal form to the one place that has it.
+
+    Args:
+        places: Candidate string to place.
+
+    Returns:
+        Normal form to place; None where several candidates share the form; the empty form is left out.
+    """
+    forms: dict[str, int | None] = {}
+    for text, place in places.items():
+        form = normalise(text)
+        if form:
+            forms[form] = None if form in forms else place
+    return forms
+
+
+class Judgement(NamedTuple):
+    """What one ranking found in one thread.
+
+    Attributes:
+        hit_ranks: Ranks (1 = best) of the relevant candidates found, ascending, after repeats were closed up.
+        n_relevant: Distinct relevant items of the thread, in the pool or not.
+        n_reachable: Those that the pool holds; equal to `n_relevant` where no pool is given.
+        pool_size: Distinct candidates; 0 where no pool is given.
+        n_unknown: Ranked strings that name no candidate; 0 where no pool is given.
+        n_duplicate: Ranked strings that name a candidate for a second time.
+    """
+
+    hit_ranks: list[int]
+    n_relevant: int
+    n_reachable: int
+    pool_size: int
+    n_unknown: int
+    n_duplicate: int
+
+
+def judge_in_pool(ranking: Sequence[str], relevant: Sequence[str], candidates: Sequence[str]) -> Judgement:
+    """Judge a ranking of strings against a pool of candidates.
+
+    A repeated candidate keeps its first rank and later ranks close up; a string that names no candidate keeps its
+    rank as a miss.
+
+    Args:
+        ranking: Strings, best first, of any length.
+        relevant: The ground truth of the thread; an item that the pool lacks stays relevant and cannot be found.
+        candidates: The pool in stored order.
+
+    Returns:
+        The judgement.
+    """
+    # The usual case, a duplicate-free ranking of exact candidates, needs two sets and no index; the time is in hashing.
+    pool = set(candidates)
+    gold = set(relevant)
+    if gold <= pool and len(gold) == len(relevant) and pool.issuperset(ranking) and len(set(ranking)) == len(ranking):
+        ranks = [rank for rank, text in enumerate(ranking, 1) if text in gold]
+        return Judgement(ranks, len(gold), len(gold), len(pool), 0, 0)
+    return _judge_by_place(ranking, relevant, Pool(candidates))
+
+
+def _judge_by_place(ranking: Sequence[str], relevant: Sequence[str], pool: Pool) -> Judgement:
+    gold: set[int | str] = set()
+    for text in relevant:
+        place = pool.resolve(text)
+        gold.add(text if place is None else place)
+    seen: set[int] = set()
+    ranks: list[int] = []
+    n_unknown = n_duplicate = rank = 0
+    for text in ranking:
+        place = pool.resolve(text)
+        if place is None:
+            n_unknown += 1
+        elif place in seen:
+            n_duplicate += 1
+            continue
+        else:
+            seen.add(place)
+        rank += 1
+        if place in gold:
+            ranks.append(rank)
+    n_reachable = sum(isinstance(item, int) for item in gold)
+    return Judgement(ranks, len(gold), n_reachable, len(pool), n_unknown, n_duplicate)
+
+
+def judge_without_pool(ranking: Sequence[str], relevant: Sequence[str]) -> Judgement:
+    """Judge a ranking of strings where no candidates are known.
+
+    The matching rule is applied to the strings themselves: against the relevant items (exact repeats of which count
+    once), and, for all others, exact equality decides what is a repeat.
+
+    Args:
+        ranking: Strings, best first.
+        relevant: The relevant strings.
+
+    Returns:
+        The judgement, with `pool_size` 0 and `n_unknown` 0.
+    """
+    gold = Pool(relevant)
+    seen: set[int | str] = set()
+    ranks: list[int] = []
+    for text in ranking:
+        place = gold.resolve(text)
+        item = text if place is None else place
+        if item in seen:
+            continue
+        seen.add(item)
+        if place is not None:
+            ranks.append(len(seen))
+    return Judgement(ranks, len(gold), len(gold), 0, 0, len(ranking) - len(seen))

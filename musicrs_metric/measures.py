@@ -1,0 +1,106 @@
+"""Recall, nDCG, MRR, hit rate and precision, each a few lines of arithmetic on the ranks of the hits.
+
+Five measures that other toolkits confuse are kept apart here by name:
+
+    recall@k     |relevant in the first k| / |relevant|; not a hit rate, and not divided by min(k, |relevant|)
+    ndcg@k       binary gain, discount 1 / log2(rank + 1), ideal list of min(|relevant|, k) hits (Järvelin and
+                 Kekäläinen 2002, doi:10.1145/582415.582418)
+    mrr          1 / rank of the first hit in the whole list (Voorhees 1999)
+    hit@k        1 where the first k hold any relevant item
+    precision@k  |relevant in the first k| / k
+
+Every value lies in [0, 1]. A thread with no relevant item scores 0 in all of them; whether it enters a mean is the
+caller's choice (`empty` in `musicrs_metric.scoring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from .hits import Hits
+
+DEFAULT_K = (1, 5, 10, 20)
+
+Floats = npt.NDArray[np.float64]
+
+
+def check_cutoffs(k: int | Iterable[int]) -> tuple[int, ...]:
+    """Return the cutoffs as a sorted tuple of distinct positive integers.
+
+    Args:
+        k: One cutoff or several.
+
+    Raises:
+        ValueError: A cutoff is not a positive integer, or there is none.
+    """
+    cutoffs = [k] if isinstance(k, int | np.integer | float | str) else list(k)
+    for cutoff in cutoffs:
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+            raise ValueError(f"k must be positive integers, found {cutoff!r}")
+    if not cutoffs:
+        raise ValueError("k must name at least one cutoff, found none")
+    return tuple(sorted({int(cutoff) for cutoff in cutoffs}))
+
+
+def measure_names(k: tuple[int, ...]) -> list[str]:
+    """Names of all measures at the cutoffs `k`, in the order of every table of this project."""
+    return (
+        [f"{name}@{c}" for name in ("recall", "ndcg") for c in k]
+        + ["mrr"]
+        + [f"{name}@{c}" for name in ("hit", "precision") for c in k]
+    )
+
+
+def discounts(depth: int) -> Floats:
+    """Discount of ranks 1 to `depth`: 1 / log2(rank + 1); shape (depth,)."""
+    return 1.0 / np.log2(np.arange(2, depth + 2, dtype=np.float64))
+
+
+def ideal_dcg(n_relevant: npt.NDArray[np.int64], k: int) -> Floats:
+    """The DCG of the best possible list, min(n_relevant, k) hits from rank 1; same shape as `n_relevant`."""
+    gains = np.concatenate([[0.0], np.cumsum(discounts(k))])
+    return gains[np.minimum(n_relevant, k)]
+
+
+def measure(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats]:
+    """Compute every measure for every thread.
+
+    Args:
+        hits: Judged rankings of n threads.
+        k: Cutoffs, as `check_cutoffs` returns them.
+
+    Returns:
+        Measure name to an array of shape (n,) with values in [0, 1]; 0 for a thread with no relevant item.
+    """
+    n = len(hits)
+    found = {c: np.bincount(hits.thread[hits.rank <= c], minlength=n).astype(np.float64) for c in k}
+    gain = 1.0 / np.log2(hits.rank + 1.0)
+    values: dict[str, Floats] = {}
+    for c in k:
+        values[f"recall@{c}"] = divide(found[c], hits.n_relevant)
+    for c in k:
+        top = hits.rank <= c
+        dcg = np.bincount(hits.thread[top], weights=gain[top], minlength=n)
+        # A perfect list sums the same terms in another order; the cap keeps rounding from lifting it over 1.
+        values[f"ndcg@{c}"] = np.minimum(divide(dcg, ideal_dcg(hits.n_relevant, c)), 1.0)
+    values["mrr"] = _reciprocal_rank(hits)
+    for c in k:
+        values[f"hit@{c}"] = (found[c] > 0).astype(np.float64)
+    for c in k:
+        values[f"precision@{c}"] = found[c] / c
+    return values
+
+
+def divide(numerator: Floats, denominator: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> Floats:
+    """Divide, with 0 where the denominator is 0 (a thread with no relevant item)."""
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
+
+
+def _reciprocal_rank(hits: Hits) -> Floats:
+    reciprocal = np.zeros(len(hits))
+    threads, first = np.unique(hits.thread, return_index=True)
+    reciprocal[threads] = 1.0 / hits.rank[first]
+    return reciprocal

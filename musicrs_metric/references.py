@@ -1,0 +1,156 @@
+"""What predictions are scored against: pools, ground truth and groups of a dataset, read without decoding audio."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError
+from .genres import MACRO_OF_GENRE
+
+DEFAULT_DATASET = "musicrs"
+_COLUMNS = ["thread_id", "subreddit", "genre", "candidates", "ground_truth"]
+
+
+@dataclass(frozen=True)
+class References:
+    """The labels of a dataset, one entry per thread, in dataset order.
+
+    Attributes:
+        name: What the user called the dataset.
+        config: Its configuration.
+        thread_ids: Reddit names, unique.
+        candidates: Pools in stored order.
+        ground_truth: Relevant candidates, most upvoted first; may be empty.
+        groups: Labels per thread under "genre", "subreddit" and "macro".
+    """
+
+    name: str
+    config: str
+    thread_ids: Sequence[str]
+    candidates: Sequence[Sequence[str]]
+    ground_truth: Sequence[Sequence[str]]
+    groups: dict[str, list[str]]
+
+    def __len__(self) -> int:
+        return len(self.thread_ids)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Thread id to place in the dataset."""
+        return {thread_id: i for i, thread_id in enumerate(self.thread_ids)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """See `fingerprint`."""
+        return fingerprint(zip(self.thread_ids, self.candidates, self.ground_truth, strict=True))
+
+
+def fingerprint(threads: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> str:
+    """Hash what a score depends on, so that two runs can be told to be on the same data.
+
+    Args:
+        threads: (thread_id, candidates, ground_truth), in dataset order.
+
+    Returns:
+        sha256, in hexadecimal, over one UTF-8 JSON line with sorted keys per thread.
+    """
+    digest = hashlib.sha256()
+    for thread_id, candidates, ground_truth in threads:
+        row = {"thread_id": thread_id, "candidates": list(candidates), "ground_truth": list(ground_truth)}
+        digest.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def dataset_folder(dataset: str | Path) -> Path | None:
+    """Find the dataset repo folder that `dataset` names on disk.
+
+    Args:
+        dataset: The directory given to `musicrs_dataset build`, the repo folder inside it, or a dataset name.
+
+    Returns:
+        The folder that holds the configurations, or None where `dataset` is a name and not a folder.
+
+    Raises:
+        UserError: A path that does not exist or holds no dataset.
+    """
+    path = Path(dataset)
+    for folder in (path, path / "musicrs"):
+        if any(folder.glob("*/test-*.parquet")):
+            return folder
+    looks_like_path = path.is_absolute() or str(dataset).startswith(".") or str(dataset).count("/") > 1
+    if path.exists() and str(dataset) != DEFAULT_DATASET:
+        raise UserError(
+            f"{path}: no dataset found in it; expected the directory given to `musicrs_dataset build --out`"
+        )
+    if looks_like_path:
+        raise UserError(
+            f"{path}: no such directory; build one with `python -m musicrs_dataset build --from ... --out {path}`"
+        )
+    return None
+
+
+def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = "query_only") -> References:
+    """Read pools, ground truth and groups of a dataset.
+
+    Args:
+        dataset: A directory (see `dataset_folder`), the installed name "musicrs", or a Hub id.
+        config: Configuration; the three published ones hold the same pools and labels.
+
+    Returns:
+        The references in dataset order.
+
+    Raises:
+        UserError: No such dataset or configuration, or a file that cannot be read.
+    """
+    folder = dataset_folder(dataset)
+    columns = _read_folder(folder, config) if folder is not None else _read_name(str(dataset), config)
+    groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
+    groups["macro"] = [MACRO_OF_GENRE.get(genre, "other") for genre in columns["genre"]]
+    return References(
+        str(dataset), config, columns["thread_id"], columns["candidates"], columns["ground_truth"], groups
+    )
+
+
+def _read_folder(folder: Path, config: str) -> dict[str, Any]:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    shards = sorted(folder.glob(f"{config}/test-*.parquet"))
+    if not shards:
+        known = ", ".join(sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")}))
+        raise UserError(f"{folder}: no configuration {config!r}; it has {known}")
+    try:
+        table = pyarrow.concat_tables([parquet.read_table(shard, columns=_COLUMNS) for shard in shards])
+        return {name: table.column(name).to_pylist() for name in _COLUMNS}
+    except (pyarrow.ArrowException, OSError, KeyError) as error:
+        raise UserError(
+            f"{folder / config}: cannot be read as a MusiCRS dataset ({_first_line(error)}); rebuild it"
+        ) from error
+
+
+def _read_name(name: str, config: str) -> dict[str, Any]:
+    import datasets
+
+    # A name without an owner cannot be on the Hub: asking it would only cost the 23 s of a look-up that must fail.
+    offline = datasets.config.HF_HUB_OFFLINE
+    datasets.config.HF_HUB_OFFLINE = offline or "/" not in name
+    try:
+        rows = datasets.load_dataset(name, config, split="test").select_columns(_COLUMNS)
+    except (ValueError, OSError) as error:  # OSError: not in the cache, not on the Hub, no network
+        raise UserError(
+            f"dataset {name!r}, configuration {config!r}: not found ({_first_line(error)}); "
+            "install it with `python -m musicrs_dataset build --from ... --out DIR`, or name that DIR"
+        ) from error
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
+    return {column: list(rows[column]) for column in _COLUMNS}
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,237 @@
+"""Scores of a set of rankings, each with its chance level, its ceiling and its interval beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .chance import ceiling, chance
+from .hits import Hits, hits_from_strings
+from .intervals import CONFIDENCE, RESAMPLES, mean_intervals, standard_error
+from .measures import DEFAULT_K, Floats, check_cutoffs, measure, measure_names
+
+Empty = Literal["zero", "skip"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Means over threads, and what is needed to believe them.
+
+    Attributes:
+        values: Measure name to mean in [0, 1]; None where no thread is left to average.
+        n: Threads averaged.
+        n_empty: Threads with an empty ground truth: averaged as 0 (`empty="zero"`) or left out (`empty="skip"`).
+        n_missing: Threads without a prediction, averaged as 0.
+        n_unknown: Ranked strings that name no candidate; each kept its rank as a miss.
+        n_duplicate: Ranked strings that repeat a candidate; later ranks closed up.
+        n_unreachable: Relevant items that the pool of their thread lacks.
+        chance: Exact expectation of a random ranking, same keys; None without pools.
+        ceiling: What a perfect ranking reaches, same keys.
+        se: Standard error of each mean; None for n < 2.
+        interval: Measure name to (low, high); None for n < 2 or where no interval was asked for.
+        settings: `empty`, `k`, `confidence`, `resamples`, `seed`, `interval_method`.
+        by: Grouping name to group to its own scores, e.g. `by["genre"]["Jazz"]`.
+    """
+
+    values: dict[str, float | None]
+    n: int
+    n_empty: int
+    n_missing: int
+    n_unknown: int
+    n_duplicate: int
+    n_unreachable: int
+    chance: dict[str, float | None] | None
+    ceiling: dict[str, float | None]
+    se: dict[str, float] | None
+    interval: dict[str, tuple[float, float]] | None
+    settings: dict[str, Any]
+    by: dict[str, dict[str, Scores]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types: scores at the top, then counts, `chance`, `ceiling`, `se`, `interval`, `by_<name>`."""
+        flat: dict[str, Any] = {**self.values, **self._counts()}
+        flat |= {"chance": self.chance, "ceiling": self.ceiling, "se": self.se}
+        flat["interval"] = None if self.interval is None else {name: list(pair) for name, pair in self.interval.items()}
+        flat |= self.settings
+        for grouping, groups in self.by.items():
+            flat[f"by_{grouping}"] = {group: scores._group_dict() for group, scores in groups.items()}
+        return flat
+
+    def _counts(self) -> dict[str, int]:
+        names = ("n", "n_empty", "n_missing", "n_unknown", "n_duplicate", "n_unreachable")
+        return {name: getattr(self, name) for name in names}
+
+    def _group_dict(self) -> dict[str, Any]:
+        # The settings are those of the whole; repeating them in every group would bury the numbers.
+        return {key: value for key, value in self.to_dict().items() if key not in self.settings}
+
+
+@dataclass(frozen=True)
+class ThreadTable:
+    """The values of every measure for every thread, before any mean: what comparisons pair and plots show.
+
+    Attributes:
+        hits: The judged rankings of n threads.
+        k: Cutoffs.
+        values: Measure name to shape (n,).
+        chance: The same under a random ranking; None without pools.
+        ceiling: The same for a perfect ranking.
+    """
+
+    hits: Hits
+    k: tuple[int, ...]
+    values: dict[str, Floats]
+    chance: dict[str, Floats] | None
+    ceiling: dict[str, Floats]
+
+
+def thread_table(hits: Hits, k: int | Iterable[int] = DEFAULT_K) -> ThreadTable:
+    """Compute all measures of judged rankings, thread by thread.
+
+    Args:
+        hits: Judged rankings, from `hits_from_strings` or `hits_from_indices`.
+        k: Cutoffs.
+
+    Returns:
+        The table.
+
+    Raises:
+        ValueError: A cutoff is not a positive integer.
+    """
+    cutoffs = check_cutoffs(k)
+    return ThreadTable(hits, cutoffs, measure(hits, cutoffs), chance(hits, cutoffs), ceiling(hits, cutoffs))
+
+
+def score(
+    rankings: Sequence[Sequence[str] | None],
+    references: Sequence[Sequence[str]],
+    candidates: Sequence[Sequence[str]] | None = None,
+    *,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    k: int | Iterable[int] = DEFAULT_K,
+    empty: Empty = "zero",
+    confidence: float | None = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Scores:
+    """Score rankings of strings against the ground truth of their threads.
+
+    Args:
+        rankings: One list of strings per thread, best first; None where there is no prediction (scores 0, counted).
+        references: The relevant strings per thread, aligned with `rankings`.
+        candidates: The pool per thread. Without it chance is undefined and unknown titles cannot be told.
+        groups: Grouping name to one label per thread, e.g. `{"genre": ["Jazz", ...]}`.
+        k: Cutoffs.
+        empty: Whether a thread with an empty ground truth counts as "zero" (the paper's convention) or is "skip"ped.
+        confidence: Coverage of the intervals, or None for no intervals.
+        resamples: Bootstrap resamples.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The scores, grouped as asked.
+
+    Raises:
+        ValueError: No threads, lengths that differ, a cutoff that is not a positive integer, an unknown `empty`.
+
+    Examples:
+        >>> result = score([["B", "A"]], [["A"]], [["A", "B", "C", "D"]], k=1)
+        >>> result.values["mrr"], result.chance["recall@1"]
+        (0.5, 0.25)
+    """
+    hits = hits_from_strings(rankings, references, candidates)
+    return summarise(
+        thread_table(hits, k),
+        groups=groups, empty=empty, confidence=confidence, resamples=resamples, seed=seed,
+    )  # fmt: skip
+
+
+def summarise(
+    table: ThreadTable,
+    *,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    empty: Empty = "zero",
+    confidence: float | None = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Scores:
+    """Average a table of per-thread values, over all threads and within each group.
+
+    Args:
+        table: Per-thread values of n threads.
+        groups: Grouping name to n labels.
+        empty: See `score`.
+        confidence: See `score`.
+        resamples: See `score`.
+        seed: See `score`; intervals of a group resample within the group.
+
+    Returns:
+        The scores.
+
+    Raises:
+        ValueError: See `score`.
+    """
+    n = len(table.hits)
+    if n == 0:
+        raise ValueError("no threads to score: found 0 rankings, expected at least 1")
+    if empty not in ("zero", "skip"):
+        raise ValueError(f'empty must be "zero" or "skip", found {empty!r}')
+    names = measure_names(table.k)
+    columns = _Columns(table, names, empty, confidence, resamples, seed)
+    by: dict[str, dict[str, Scores]] = {}
+    for grouping, labels in (groups or {}).items():
+        if len(labels) != n:
+            raise ValueError(f"grouping {grouping!r} has {len(labels)} labels, expected one per thread ({n})")
+        label_of = np.asarray(labels, dtype=object)
+        by[grouping] = {group: columns.mean(label_of == group) for group in sorted(set(labels))}
+    return columns.mean(np.ones(n, dtype=bool), by)
+
+
+class _Columns:
+    """A thread table laid out as matrices, so that every selection of threads is averaged in one way."""
+
+    def __init__(
+        self, table: ThreadTable, names: list[str], empty: Empty, confidence: float | None, resamples: int, seed: int
+    ) -> None:
+        self.hits, self.names, self.empty = table.hits, names, empty
+        self.confidence, self.resamples, self.seed = confidence, resamples, seed
+        self.settings = {"empty": empty, "k": list(table.k), "confidence": confidence}
+        self.values = np.stack([table.values[name] for name in names], axis=1)
+        self.ceiling = np.stack([table.ceiling[name] for name in names], axis=1)
+        self.chance = None if table.chance is None else np.stack([table.chance[name] for name in names], axis=1)
+
+    def mean(self, chosen: npt.NDArray[np.bool_], by: dict[str, dict[str, Scores]] | None = None) -> Scores:
+        hits, is_empty = self.hits, self.hits.n_relevant == 0
+        counted = chosen & ~is_empty if self.empty == "skip" else chosen
+        values = self.values[counted]
+        error = standard_error(values)
+        interval = method = None
+        if self.confidence is not None:
+            found = mean_intervals(values, confidence=self.confidence, resamples=self.resamples, seed=self.seed)
+            if found is not None:
+                pairs = zip(found.low.tolist(), found.high.tolist(), strict=True)
+                interval, method = dict(zip(self.names, pairs, strict=True)), found.method
+        drawn = {} if method is None else {"resamples": self.resamples, "seed": self.seed, "interval_method": method}
+        return Scores(
+            values=self._means(values),
+            n=int(counted.sum()),
+            n_empty=int((chosen & is_empty).sum()),
+            n_missing=int(hits.missing[chosen].sum()),
+            n_unknown=int(hits.n_unknown[chosen].sum()),
+            n_duplicate=int(hits.n_duplicate[chosen].sum()),
+            n_unreachable=int((hits.n_relevant - hits.n_reachable)[chosen].sum()),
+            chance=None if self.chance is None else self._means(self.chance[counted]),
+            ceiling=self._means(self.ceiling[counted]),
+            se=None if error is None else dict(zip(self.names, error.tolist(), strict=True)),
+            interval=interval,
+            settings=self.settings | drawn,
+            by=by or {},
+        )
+
+    def _means(self, values: Floats) -> dict[str, float | None]:
+        if not len(values):
+            return dict.fromkeys(self.names)
+        return dict(zip(self.names, values.mean(axis=0).tolist(), strict=True))
