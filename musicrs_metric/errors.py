@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_SHOWN = 60
 
 
 class UserError(ValueError):
@@ -24,3 +27,29 @@ def front_door(app: Callable[[], object]) -> None:
     except BrokenPipeError:  # `... | head`
         sys.stderr.close()
         sys.exit(1)
+
+
+def show(value: Any) -> str:
+    """Say what was found in a few words, safe for a terminal: text in quotes, long text cut, lists by their length.
+
+    Args:
+        value: Anything that a file or a caller gave.
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    shown = repr(value) if isinstance(value, str | int | float) else f"a {type(value).__name__}"
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+
+def plain(text: str) -> str:
+    """Return a name as it is where it is short and printable, and as `show` has it otherwise."""
+    return text if text.isprintable() and len(text) <= _SHOWN else show(text)
+
+
+def some(words: Sequence[str], most: int = 5) -> str:
+    """Join the first words with commas and count the rest, so that a message stays one line."""
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")

@@ -11,7 +11,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from .errors import UserError
+from .errors import UserError, show
 from .files import strict_json, to_json, write_text
 
 RUN_CARD = "run.json"
@@ -108,7 +108,7 @@ def read_run_card(path: str | Path) -> RunCard:
     except ValueError as error:
         raise UserError(f"{file}: not a run card, found no JSON ({error})") from error
     if not isinstance(values, dict):
-        raise UserError(f"{file}: not a run card, found a JSON {type(values).__name__}, expected an object")
+        raise UserError(f"{file}: not a run card, found {show(values)}, expected a JSON object")
     return _card(file, values)
 
 
@@ -139,7 +139,7 @@ def _card(file: Path, values: dict[str, Any]) -> RunCard:
             continue
         value = values[item.name]
         if not _fits(value, hints[item.name]):
-            raise UserError(f"{file}: field {item.name!r} is {value!r}, expected {_words(hints[item.name])}")
+            raise UserError(f"{file}: field {item.name!r} is {show(value)}, expected {_words(hints[item.name])}")
         known[item.name] = value
     return RunCard(**known, extra={key: value for key, value in values.items() if key not in known})
 
