@@ -1,0 +1,131 @@
+"""From a prediction file or a run folder to its scores, joined to a dataset by thread id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError
+from .hits import hits_from_strings
+from .intervals import CONFIDENCE, RESAMPLES
+from .measures import DEFAULT_K
+from .predictions import PREDICTIONS, Prediction, PredictionFile, rankings_for, read_predictions
+from .references import References
+from .run_card import RUN_CARD, RunCard, read_run_card
+from .scoring import Empty, Scores, ThreadTable, summarise, thread_table
+
+
+@dataclass(frozen=True)
+class ScoredRun:
+    """The scores of one set of predictions, and the threads that need a word.
+
+    Attributes:
+        scores: Means with chance, ceiling and interval, grouped as asked.
+        table: The same measures thread by thread, in dataset order.
+        missing: Threads without a prediction; each scored 0.
+        empty_threads: Threads with an empty ground truth.
+        warnings: What was set aside while reading the file.
+    """
+
+    scores: Scores
+    table: ThreadTable
+    missing: tuple[str, ...]
+    empty_threads: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types: `Scores.to_dict` and the names and warnings beside it."""
+        words = {"missing": self.missing, "empty_threads": self.empty_threads, "warnings": self.warnings}
+        return self.scores.to_dict() | {name: list(values) for name, values in words.items()}
+
+
+def score_predictions(
+    predictions: str | Path | PredictionFile | Iterable[Prediction],
+    references: References,
+    *,
+    by: Sequence[str] = (),
+    k: int | Iterable[int] = DEFAULT_K,
+    empty: Empty = "zero",
+    confidence: float | None = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> ScoredRun:
+    """Score predictions against a dataset.
+
+    Args:
+        predictions: A prediction file, the run folder that holds it, or predictions in memory.
+        references: The dataset.
+        by: Groupings among "genre", "subreddit" and "macro".
+        k: Cutoffs.
+        empty: Whether a thread with an empty ground truth counts as "zero" or is "skip"ped.
+        confidence: Coverage of the intervals, or None for none.
+        resamples: Bootstrap resamples.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The scores; a thread without a prediction counts as 0 and is named.
+
+    Raises:
+        PredictionError: The file is refused.
+        UserError: The run was made on other data, or a grouping or thread is unknown.
+        ValueError: A setting is out of range; see `musicrs_metric.scoring.score`.
+    """
+    unknown = [grouping for grouping in by if grouping not in references.groups]
+    if unknown:
+        raise UserError(f"no grouping {unknown[0]!r}; expected one of {', '.join(references.groups)}")
+    if isinstance(predictions, str | Path):
+        predictions = read_run(predictions, references)
+    rankings = rankings_for(predictions, references)
+    table = thread_table(hits_from_strings(rankings, references.ground_truth, references.candidates), k)
+    groups = {grouping: references.groups[grouping] for grouping in by}
+    scores = summarise(table, groups=groups, empty=empty, confidence=confidence, resamples=resamples, seed=seed)
+    threads = references.thread_ids
+    return ScoredRun(
+        scores=scores,
+        table=table,
+        missing=tuple(thread for thread, ranking in zip(threads, rankings, strict=True) if ranking is None),
+        empty_threads=tuple(thread for thread, n in zip(threads, table.hits.n_relevant, strict=True) if n == 0),
+        warnings=predictions.warnings if isinstance(predictions, PredictionFile) else (),
+    )
+
+
+def read_run(path: str | Path, references: References) -> PredictionFile:
+    """Read the predictions of a run; where its card lies beside them, the run must have been made on this dataset.
+
+    Args:
+        path: The prediction file, or the run folder that holds `predictions.jsonl`.
+        references: The dataset.
+
+    Returns:
+        The predictions.
+
+    Raises:
+        PredictionError: The file is refused.
+        UserError: The card cannot be read or tells of other data.
+    """
+    file = Path(path) / PREDICTIONS if Path(path).is_dir() else Path(path)
+    card = file.with_name(RUN_CARD)
+    if file.name == PREDICTIONS and card.is_file():
+        check_data(read_run_card(card), references, str(card))
+    return read_predictions(file, references)
+
+
+def check_data(card: RunCard, references: References, place: str = RUN_CARD) -> None:
+    """Refuse a run that was made on other pools or labels than those of a dataset.
+
+    Args:
+        card: The run's card.
+        references: The dataset.
+        place: What to call the card in the message.
+
+    Raises:
+        UserError: The fingerprints differ.
+    """
+    if card.fingerprint != references.fingerprint:
+        raise UserError(
+            f"{place}: the run was made on dataset {card.dataset} (fingerprint {card.fingerprint[:12]}), "
+            f"but {references.name} has other pools or labels (fingerprint {references.fingerprint[:12]}); "
+            "score it against the data that it was made on"
+        )
