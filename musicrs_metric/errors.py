@@ -16,6 +16,8 @@ class UserError(ValueError):
 def front_door(app: Callable[[], object]) -> None:
     """Run a command-line application so that a user's mistake ends in one line and exit code 2, never a traceback.
 
+    A refusal of the operating system ends in the same way.
+
     Args:
         app: A typer application, or any function without arguments.
     """
@@ -27,6 +29,9 @@ def front_door(app: Callable[[], object]) -> None:
     except BrokenPipeError:  # `... | head`
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:  # no permission, a folder in the place of a file, a full disk: theirs to mend
+        print(f"error: {error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def show(value: Any) -> str:

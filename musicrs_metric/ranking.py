@@ -32,16 +32,20 @@ def rank_by_score(
     """
     if len(candidates) != len(scores):
         raise UserError(f"found {len(scores)} scores for {len(candidates)} candidates, expected one each")
-    try:
-        values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array([_number(score) for score in scores], dtype=np.float64)
+    raw = np.asarray(scores)
+    values = raw.astype(np.float64) if raw.dtype.kind in "iuf" else np.array([_number(score) for score in scores])
     bad = np.flatnonzero(np.isnan(values))
     if len(bad):
         place = int(bad[0])
-        raise UserError(f"the score of {plain(candidates[place])} is {show(scores[place])}, expected a number")
+        raise UserError(
+            f"the score of {plain(candidates[place])} is {show(_plain_number(scores[place]))}, expected a number"
+        )
     # Negating and sorting stably keeps the pool's order among ties; reversing an ascending sort would turn it round.
     return [candidates[place] for place in np.argsort(-values, kind="stable")]
+
+
+def _plain_number(score: object) -> object:
+    return score.item() if isinstance(score, np.generic) else score
 
 
 def _number(score: object) -> float:

@@ -22,6 +22,7 @@ class ScoredRun:
     """The scores of one set of predictions, and the threads that need a word.
 
     Attributes:
+        references: The dataset.
         scores: Means with chance, ceiling and interval, grouped as asked.
         table: The same measures thread by thread, in dataset order.
         missing: Threads without a prediction; each scored 0.
@@ -29,6 +30,7 @@ class ScoredRun:
         warnings: What was set aside while reading the file.
     """
 
+    references: References
     scores: Scores
     table: ThreadTable
     missing: tuple[str, ...]
@@ -36,9 +38,11 @@ class ScoredRun:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types: `Scores.to_dict` and the names and warnings beside it."""
+        """Return plain JSON types: `Scores.to_dict`, the names of the threads, the warnings, and what data it was."""
+        data = {"dataset": self.references.name, "config": self.references.config}
+        data["fingerprint"] = self.references.fingerprint
         words = {"missing": self.missing, "empty_threads": self.empty_threads, "warnings": self.warnings}
-        return self.scores.to_dict() | {name: list(values) for name, values in words.items()}
+        return self.scores.to_dict() | data | {name: list(values) for name, values in words.items()}
 
 
 def score_predictions(
@@ -83,6 +87,7 @@ def score_predictions(
     scores = summarise(table, groups=groups, empty=empty, confidence=confidence, resamples=resamples, seed=seed)
     threads = references.thread_ids
     return ScoredRun(
+        references=references,
         scores=scores,
         table=table,
         missing=tuple(thread for thread, ranking in zip(threads, rankings, strict=True) if ranking is None),

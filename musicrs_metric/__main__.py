@@ -1,0 +1,5 @@
+"""`python -m musicrs_metric`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,172 @@
+"""The command line of the metric: score a run, check a prediction file, install the `evaluate` module."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .errors import UserError, front_door, some
+from .intervals import CONFIDENCE, RESAMPLES
+from .measures import DEFAULT_K
+from .references import DEFAULT_DATASET
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer(
+    name="musicrs-metric",
+    help="Score rankings on MusiCRS, each score with its chance level and its interval.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class By(StrEnum):
+    """Ways to group threads."""
+
+    genre = "genre"
+    subreddit = "subreddit"
+    macro = "macro"
+
+
+class EmptyRule(StrEnum):
+    """What a thread with an empty ground truth does to a mean."""
+
+    zero = "zero"
+    skip = "skip"
+
+
+Dataset = Annotated[
+    str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs).")
+]
+Config = Annotated[str, typer.Option("--config", help="Configuration of the dataset; all hold the same labels.")]
+
+
+@app.command()
+def score(
+    predictions: Annotated[
+        Path, typer.Option("--predictions", "-p", help="A predictions.jsonl, or the run folder that holds it.")
+    ],
+    dataset: Dataset = DEFAULT_DATASET,
+    config: Config = "query_only",
+    by: Annotated[list[By] | None, typer.Option("--by", help="Also score each group; may be repeated.")] = None,
+    k: Annotated[list[int] | None, typer.Option("--k", min=1, help="Cutoff; may be repeated. [1 5 10 20]")] = None,
+    empty: Annotated[EmptyRule, typer.Option(help="Threads with no right answer: score 0, or skip.")] = EmptyRule.zero,
+    confidence: Annotated[float, typer.Option(help="Coverage of the intervals; 0 for no intervals.")] = CONFIDENCE,
+    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    threads: Annotated[Path | None, typer.Option(help="Also write every thread's scores (.csv or .jsonl).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")] = False,
+) -> None:
+    """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
+    from .files import to_json
+    from .references import load_references
+    from .runs import score_predictions
+    from .tables import group_table, score_table, sentences
+
+    if not 0 <= confidence < 1:
+        raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
+    references = load_references(dataset, config)
+    run = score_predictions(
+        predictions,
+        references,
+        by=[grouping.value for grouping in by or []],
+        k=k or DEFAULT_K,
+        empty=empty.value,
+        confidence=confidence or None,
+        resamples=resamples,
+        seed=seed,
+    )
+    if threads is not None:
+        from .thread_rows import write_thread_rows
+
+        write_thread_rows(threads, run)
+    if as_json:
+        typer.echo(to_json(run.to_dict(), indent=2))
+        return
+    console = _console()
+    console.print(score_table(run.scores, str(predictions)))
+    for grouping, groups in run.scores.by.items():
+        console.print(group_table(groups, grouping))
+    for sentence in sentences(run.scores):
+        _say(console, sentence)
+    if run.missing:
+        _say(console, f"Without a prediction: {some(run.missing)}.")
+    for warning in run.warnings:
+        _say(console, f"Warning: {warning}")
+
+
+@app.command()
+def validate(
+    predictions: Annotated[
+        Path, typer.Option("--predictions", "-p", help="A predictions.jsonl, or the run folder that holds it.")
+    ],
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", "-d", help="Check thread ids and titles against this dataset as well.")
+    ] = None,
+    config: Config = "query_only",
+) -> None:
+    """Check a prediction file: every fault with line, field and thread (exit code 2), or what it holds."""
+    from .predictions import PREDICTIONS, PredictionError, read_predictions
+    from .references import load_references
+    from .runs import read_run, score_predictions
+
+    references = None if dataset is None else load_references(dataset, config)
+    file = predictions / PREDICTIONS if predictions.is_dir() else predictions
+    try:
+        found = read_predictions(file) if references is None else read_run(file, references)
+    except PredictionError as error:
+        for fault in error.faults:
+            typer.echo(fault, err=True)
+        more = error.n_faults - len(error.faults)
+        typer.echo(f"refused: {error.n_faults} faults" + (f", {more} of them not shown" * (more > 0)), err=True)
+        raise typer.Exit(2) from None
+    console = _console()
+    _say(console, f"{file}: {len(found.predictions)} predictions, no faults.")
+    for warning in found.warnings:
+        _say(console, f"Warning: {warning}")
+    if references is not None:
+        run = score_predictions(found, references, confidence=None)
+        scores = run.scores
+        _say(console, f"{scores.n_unknown} titles unknown to the pool, {scores.n_duplicate} repeated.")
+        missing = f": {some(run.missing)}" if run.missing else ""
+        _say(console, f"{scores.n_missing} of {len(references)} threads without a prediction{missing}.")
+
+
+@app.command()
+def install() -> None:
+    """Install the metric, so that `evaluate.load("musicrs")` works offline from any directory."""
+    from .install import install_metric
+
+    typer.echo(install_metric())
+
+
+@app.command()
+def export(folder: Annotated[Path, typer.Argument(help="Folder to write.")]) -> None:
+    """Write the folder of a metric Space: card, app, requirements, module and core."""
+    from .install import export_space
+
+    for file in export_space(folder):
+        typer.echo(file)
+
+
+def main() -> None:
+    """Run the command line."""
+    front_door(app)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # A pipe has no width of its own; the widest table fits in this one.
+    return Console() if sys.stdout.isatty() else Console(width=140)
+
+
+def _say(console: Console, text: str) -> None:
+    """Print a sentence as it stands: file names and titles are no markup, and no line is broken for width."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

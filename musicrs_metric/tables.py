@@ -1,0 +1,120 @@
+"""Scores as tables and sentences for a terminal, in percent, with chance and interval in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from .scoring import Scores
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Verdict = Literal["above", "below", "within"]
+
+_WORDS = {
+    "above": "better than chance, which lies below the interval",
+    "below": "worse than chance, which lies above the interval",
+    "within": "not told apart from chance, which lies within the interval",
+}
+
+
+def verdict(scores: Scores, measure: str) -> Verdict | None:
+    """Say where a score stands to chance.
+
+    Args:
+        scores: The scores.
+        measure: One of their measures.
+
+    Returns:
+        "above" or "below" where the interval of the score leaves chance out on that side, "within" where it holds it;
+        None where there is no interval or no chance level.
+    """
+    chance = None if scores.chance is None else scores.chance[measure]
+    if chance is None or scores.interval is None:
+        return None
+    low, high = scores.interval[measure]
+    return "above" if chance < low else "below" if chance > high else "within"
+
+
+def shown_measures(scores: Scores) -> list[str]:
+    """The measures of the benchmark's own tables: recall and nDCG at every cutoff, and MRR; the rest is in the JSON."""
+    return [name for name in scores.values if name.startswith(("recall@", "ndcg@")) or name == "mrr"]
+
+
+def headline(scores: Scores) -> list[str]:
+    """The measures to put in one line: recall and nDCG at the largest cutoff, and MRR."""
+    k = max(scores.settings["k"])
+    return [f"recall@{k}", f"ndcg@{k}", "mrr"]
+
+
+def percent(value: float | None) -> str:
+    """A score in percent with two digits; a dash where there is none."""
+    return "–" if value is None else f"{100 * value:.2f}"
+
+
+def percent_interval(pair: tuple[float, float] | None) -> str:
+    """An interval in percent; a dash where there is none."""
+    return "–" if pair is None else f"{percent(pair[0])}–{percent(pair[1])}"
+
+
+def cells(scores: Scores, measure: str) -> tuple[str, str, str]:
+    """A measure as the three cells that belong together: score, interval, chance."""
+    interval = None if scores.interval is None else scores.interval[measure]
+    chance = None if scores.chance is None else scores.chance[measure]
+    return percent(scores.values[measure]), percent_interval(interval), percent(chance)
+
+
+def score_table(scores: Scores, title: str) -> Table:
+    """One row per measure: score, interval, chance, ceiling, and on which side of chance it lies."""
+    confidence = scores.settings["confidence"]
+    interval = "interval" if confidence is None else f"{100 * confidence:g} % interval"
+    table = _table(title, "measure", ["score %", interval, "chance %", "ceiling %", "to chance"])
+    for name in shown_measures(scores):
+        table.add_row(name, *cells(scores, name), percent(scores.ceiling[name]), verdict(scores, name) or "–")
+    return table
+
+
+def group_table(groups: Mapping[str, Scores], title: str) -> Table:
+    """One row per group: its number of threads, and score, interval and chance of the headline measures."""
+    from rich.markup import escape
+
+    names = headline(next(iter(groups.values())))
+    table = _table(title, title, ["n", *(heading for name in names for heading in (name, "interval", "chance"))])
+    for group, scores in groups.items():
+        values = [cell for name in names for cell in cells(scores, name)]
+        table.add_row(escape(group), str(scores.n), *values)
+    return table
+
+
+def sentences(scores: Scores) -> Iterator[str]:
+    """What the numbers mean: the verdict on each headline measure, then the counts that a reader must know."""
+    for name in headline(scores):
+        found = verdict(scores, name)
+        if found is not None and scores.chance is not None and scores.interval is not None:
+            values = f"{percent(scores.values[name])} %, chance {percent(scores.chance[name])} %"
+            yield f"{name}: {_WORDS[found]} ({values}, interval {percent_interval(scores.interval[name])})."
+    if scores.interval is None:
+        yield "No interval: it takes two threads and a confidence level."
+    counted = "counted as 0" if scores.settings["empty"] == "zero" else "left out"
+    yield f"{_count(scores.n, 'thread')} scored; {scores.n_empty} with an empty ground truth, {counted}."
+    yield f"{_count(scores.n_missing, 'thread')} without a prediction, counted as 0."
+    yield f"{_count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."
+    if scores.n_unreachable:
+        yield f"{_count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _table(title: str, first: str, others: list[str]) -> Table:
+    from rich.box import SIMPLE
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), title_justify="left", box=SIMPLE)
+    table.add_column(first, no_wrap=True)
+    for heading in others:
+        table.add_column(heading, justify="right")
+    return table
