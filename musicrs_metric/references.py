@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError
+from .errors import UserError, show
 from .genres import MACRO_OF_GENRE
 
 DEFAULT_DATASET = "musicrs"
-_COLUMNS = ["thread_id", "subreddit", "genre", "candidates", "ground_truth"]
+_LISTS = ("candidates", "ground_truth")
+_COLUMNS = ["thread_id", "subreddit", "genre", *_LISTS]
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = "query_
     """
     folder = dataset_folder(dataset)
     columns = _read_folder(folder, config) if folder is not None else _read_name(str(dataset), config)
+    _check(str(dataset if folder is None else folder / config), columns)
     groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
     groups["macro"] = [MACRO_OF_GENRE.get(genre, "other") for genre in columns["genre"]]
     return References(
@@ -117,7 +120,22 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = "query_
     )
 
 
-def _read_folder(folder: Path, config: str) -> dict[str, Any]:
+def _check(place: str, columns: dict[str, list[Any]]) -> None:
+    """Refuse columns of another type than a MusiCRS dataset has; scoring would only go wrong later, and in silence."""
+    threads = columns["thread_id"]
+    if not threads:
+        raise UserError(f"{place}: holds no thread; rebuild it")
+    for name in _COLUMNS:
+        kind, words = (list, "a list of titles") if name in _LISTS else (str, "text")
+        for thread, value in zip(threads, columns[name], strict=True):
+            if not isinstance(value, kind):
+                raise UserError(f"{place}: thread {thread}, column {name!r} holds {show(value)}, expected {words}")
+    if len(set(threads)) < len(threads):
+        twice = next(thread for thread, count in Counter(threads).items() if count > 1)
+        raise UserError(f"{place}: thread {twice} stands in it twice; rebuild it")
+
+
+def _read_folder(folder: Path, config: str) -> dict[str, list[Any]]:
     import pyarrow
     import pyarrow.parquet as parquet
 
@@ -134,7 +152,7 @@ def _read_folder(folder: Path, config: str) -> dict[str, Any]:
         ) from error
 
 
-def _read_name(name: str, config: str) -> dict[str, Any]:
+def _read_name(name: str, config: str) -> dict[str, list[Any]]:
     import datasets
 
     # A name without an owner cannot be on the Hub: asking it would only cost the 23 s of a look-up that must fail.
@@ -142,7 +160,8 @@ def _read_name(name: str, config: str) -> dict[str, Any]:
     datasets.config.HF_HUB_OFFLINE = offline or "/" not in name
     try:
         rows = datasets.load_dataset(name, config, split="test").select_columns(_COLUMNS)
-    except (ValueError, OSError) as error:  # OSError: not in the cache, not on the Hub, no network
+    # OSError: not in the cache, not on the Hub, no network. DatasetsError: files that are no such dataset.
+    except (ValueError, OSError, datasets.exceptions.DatasetsError) as error:
         raise UserError(
             f"dataset {name!r}, configuration {config!r}: not found ({_first_line(error)}); "
             "install it with `python -m musicrs_dataset build --from ... --out DIR`, or name that DIR"
