@@ -1,0 +1,78 @@
+"""A random bipartite b-matching: which title goes into which pool, when every title has to go into a given number.
+
+Every admissible pair of title and pool gets an independent uniform cost, and the matching of least total cost is taken.
+The costs treat all titles and all pools alike, so nothing but the requirements themselves shows in the result; and as
+they are drawn from a continuum, the cheapest matching is unique, hence a function of the seed and not of the solver.
+The constraints are two nested families of sets (titles; pools with the spellings of one title inside them), so the
+linear program has integral vertices and its simplex solution is the matching (Edmonds 1970; Schrijver 2003, §41).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+def random_b_matching(
+    allowed: Bools,
+    need: Ints,
+    low: Ints,
+    high: Ints,
+    exclusive: Sequence[Sequence[int]],
+    rng: np.random.Generator,
+) -> Bools | None:
+    """Match titles to pools at random.
+
+    Args:
+        allowed: Shape (n_titles, n_pools): true where the title may stand in the pool.
+        need: Shape (n_titles,): pools that each title must be matched to.
+        low: Shape (n_pools,): fewest titles of each pool.
+        high: Shape (n_pools,): most titles of each pool.
+        exclusive: Groups of titles (spellings of one title) of which a pool may hold one at most.
+        rng: Draws the costs.
+
+    Returns:
+        Shape (n_titles, n_pools), true where matched; None where no matching meets the requirements.
+
+    Raises:
+        RuntimeError: The solver stopped without an answer.
+    """
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    cost = rng.random(allowed.shape)
+    title, pool = np.nonzero(allowed)
+    if not len(title):
+        return np.zeros_like(allowed) if not need.any() and not low.any() else None
+    n_titles, n_pools = allowed.shape
+    pair = np.arange(len(title))
+
+    def sums(group: Ints, n_groups: int) -> sparse.csr_array:
+        inside = group >= 0
+        return sparse.csr_array((np.ones(inside.sum()), (group[inside], pair[inside])), shape=(n_groups, len(pair)))
+
+    group_of = np.full(n_titles, -1)
+    for group, titles in enumerate(exclusive):
+        group_of[list(titles)] = group
+    spelled = np.where(group_of[title] < 0, -1, group_of[title] * n_pools + pool)
+    in_pool = sums(pool, n_pools)
+    at_most = [in_pool, -in_pool, sums(spelled, len(exclusive) * n_pools)]
+    bounds = np.concatenate([high, -low, np.ones(len(exclusive) * n_pools)])
+    found = linprog(
+        cost[title, pool],
+        A_ub=sparse.vstack(at_most, format="csr"), b_ub=bounds,
+        A_eq=sums(title, n_titles), b_eq=need,
+        bounds=(0, 1), method="highs-ds",
+    )  # fmt: skip
+    if found.status == 2:
+        return None
+    if found.status != 0:
+        raise RuntimeError(f"the linear program of the pools was not solved: {found.message}")
+    matched = np.zeros_like(allowed)
+    matched[title, pool] = found.x > 0.5
+    return matched
