@@ -1,0 +1,164 @@
+"""From arrays of statistics to the results of one metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .pairs import Ints, Pairs, Sample, all_pairs, compare_pairs, mean_bounds
+from .power import detectable_difference
+from .ranks import rank_bounds, rank_groups, ranks
+from .results import AgainstChance, Bounds, Effect, MetricComparison, Pair, Settings, Standing, Verdict
+from .systems import Mask, System
+
+# On fewer threads a paired difference in recall@20, whose standard deviation is about 0.23, has to reach 0.09, half of
+# what chance scores, to be found.
+SMALL_GROUP = 50
+
+Effects = dict[str, dict[str, Effect]]
+
+
+class Selection(NamedTuple):
+    """The threads of a comparison.
+
+    Attributes:
+        whole: All of them; a column per system and, where pools are known, chance as the last one.
+        parts: (grouping, group) to the threads of the group.
+        common: Shape (n,): those that every system answered.
+    """
+
+    whole: Sample
+    parts: Mapping[tuple[str, str], Sample]
+    common: Mask
+
+    def column(self, j: int) -> Selection:
+        """The selection for metric `j` alone."""
+        return Selection(self.whole.column(j), {key: part.column(j) for key, part in self.parts.items()}, self.common)
+
+
+def compare_metric(systems: Sequence[System], selection: Selection, settings: Settings) -> MetricComparison:
+    """Compare all systems on one metric.
+
+    Args:
+        systems: s systems.
+        selection: Their values on this metric.
+        settings: Level, power and draws.
+
+    Returns:
+        The comparison.
+    """
+    s, values = len(systems), selection.whole.values
+    a, b = all_pairs(s)
+    found = compare_pairs(a, b, selection.whole, confidence=settings.confidence)
+    effects = _effects(a, b, selection, settings)
+    different = np.zeros((s, s), dtype=bool)
+    different[a, b] = different[b, a] = found.p_t_holm <= settings.alpha
+    typical_sd = float(np.median(found.sd))
+    return MetricComparison(
+        chance=float(values.mean(axis=0)[s]) if values.shape[1] > s else None,
+        standings=_standings(systems, selection, different, settings),
+        pairs=tuple(
+            _pair(systems[a[i]].name, systems[b[i]].name, found, i, len(values), effects[i], settings)
+            for i in range(len(a))
+        ),
+        detectable=detectable_difference(typical_sd, len(values), alpha=settings.alpha, power=settings.power),
+        detectable_in_family=detectable_difference(
+            typical_sd, len(values), alpha=settings.alpha / len(a), power=settings.power
+        ),
+    )
+
+
+def _pair(a: str, b: str, found: Pairs, i: int, n: int, by: Effects, settings: Settings) -> Pair:
+    return Pair(
+        a=a,
+        b=b,
+        difference=float(found.difference[i]),
+        interval=_bounds(found.low[i], found.high[i]),
+        t=_number(found.t[i]),
+        p_t=float(found.p_t[i]),
+        p_t_holm=float(found.p_t_holm[i]),
+        p_flip=float(found.p_flip[i]),
+        p_flip_holm=float(found.p_flip_holm[i]),
+        significant=bool(found.p_t_holm[i] <= settings.alpha),
+        wins=int(found.wins[i]),
+        ties=int(found.ties[i]),
+        losses=int(found.losses[i]),
+        detectable=detectable_difference(float(found.sd[i]), n, alpha=settings.alpha, power=settings.power),
+        by=by,
+    )
+
+
+def _effects(a: Ints, b: Ints, selection: Selection, settings: Settings) -> list[Effects]:
+    """The effect of each pair in each group."""
+    effects: list[Effects] = [{} for _ in a]
+    for (grouping, group), part in selection.parts.items():
+        found, n = compare_pairs(a, b, part, confidence=settings.confidence), len(part.values)
+        for i, by in enumerate(effects):
+            interval = _bounds(found.low[i], found.high[i])
+            by.setdefault(grouping, {})[group] = Effect(n, float(found.difference[i]), interval, n < SMALL_GROUP)
+    return effects
+
+
+def _standings(
+    systems: Sequence[System], selection: Selection, different: Mask, settings: Settings
+) -> tuple[Standing, ...]:
+    s, (values, drawn, _) = len(systems), selection.whole
+    means = values.mean(axis=0)[:s]
+    low, high = mean_bounds(values[:, :s], drawn[:, :s], settings.confidence)
+    on_common = values[selection.common]
+    common_means = on_common.mean(axis=0) if len(on_common) else None
+    against = _against_chance(s, selection.whole, settings)
+    rank, first, last, group = (np.zeros(s, dtype=np.int64) for _ in range(4))
+    for reads in {system.reads for system in systems}:
+        peers = np.array([i for i, system in enumerate(systems) if system.reads == reads])
+        rank[peers] = ranks(means[peers])
+        first[peers], last[peers] = rank_bounds(drawn[:, peers], settings.confidence)
+        group[peers] = rank_groups(means[peers], different[np.ix_(peers, peers)])
+    return tuple(
+        Standing(
+            system=system.name,
+            reads=system.reads,
+            mean=float(means[i]),
+            interval=_bounds(low[i], high[i]),
+            common_mean=None if common_means is None else float(common_means[i]),
+            chance=against[i],
+            rank=int(rank[i]),
+            rank_interval=(int(first[i]), int(last[i])) if len(values) > 1 else None,
+            group=int(group[i]),
+        )
+        for i, system in enumerate(systems)
+    )
+
+
+def _against_chance(s: int, sample: Sample, settings: Settings) -> list[AgainstChance | None]:
+    if sample.values.shape[1] == s:
+        return [None] * s
+    found = compare_pairs(np.arange(s), np.full(s, s), sample, confidence=settings.confidence)
+    return [
+        AgainstChance(
+            difference=float(found.difference[i]),
+            interval=_bounds(found.low[i], found.high[i]),
+            t=_number(found.t[i]),
+            p=float(found.p_t[i]),
+            p_holm=float(found.p_t_holm[i]),
+            verdict=_verdict(found.difference[i], bool(found.p_t_holm[i] <= settings.alpha)),
+        )
+        for i in range(s)
+    ]
+
+
+def _verdict(difference: float, significant: bool) -> Verdict:
+    if not significant:
+        return "at"
+    return "above" if difference > 0 else "below"
+
+
+def _bounds(low: float, high: float) -> Bounds | None:
+    return None if math.isnan(low) else (float(low), float(high))
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

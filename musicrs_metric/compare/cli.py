@@ -1,0 +1,104 @@
+"""The command `compare`: systems against each other and against chance, from what they wrote."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import UserError
+from ..intervals import RESAMPLES
+from ..references import DEFAULT_DATASET
+from .sheets import Sheet, sheets
+
+
+class Format(StrEnum):
+    """How the comparison is printed."""
+
+    table = "table"
+    json = "json"
+    markdown = "markdown"
+    latex = "latex"
+
+
+class Grouping(StrEnum):
+    """What threads can be grouped by."""
+
+    genre = "genre"
+    subreddit = "subreddit"
+    macro = "macro"
+
+
+class EmptyThreads(StrEnum):
+    """What a thread with an empty ground truth counts as."""
+
+    zero = "zero"
+    skip = "skip"
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Prediction files, or run folders with predictions.jsonl.")],
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name.")
+    ] = DEFAULT_DATASET,
+    config: Annotated[str, typer.Option(help="Configuration whose pools the systems ranked.")] = "query_only",
+    metric: Annotated[list[str] | None, typer.Option(help="Such as recall@20; may be repeated.")] = None,
+    by: Annotated[list[Grouping] | None, typer.Option(help="Add the effect per group; may be repeated.")] = None,
+    output_format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
+    empty: Annotated[EmptyThreads, typer.Option(help="Threads with an empty ground truth.")] = EmptyThreads.zero,
+    common: Annotated[bool, typer.Option("--common", help="Only threads that every system answered.")] = False,
+    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Resamples, and sign flips.")] = RESAMPLES,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same digits.")] = 0,
+    alpha: Annotated[float, typer.Option(help="Level of the tests; intervals cover 1 - alpha.")] = 0.05,
+) -> None:
+    """Compare two or more systems over the same threads: differences, tests, rank groups, chance.
+
+    Two systems count as different where a paired t test, corrected by Holm over all pairs, says so at level alpha.
+    """
+    from ..files import to_json
+    from ..references import load_references
+    from . import HEADLINE
+    from . import compare as compare_systems
+    from .load import load_runs
+    from .render import latex, markdown
+
+    if len(runs) < 2:
+        raise UserError(f"found {len(runs)} run, expected two or more; to score one, use `score`")
+    metrics = list(dict.fromkeys(metric or HEADLINE))
+    references = load_references(dataset, config)
+    loaded = load_runs(runs, references, metrics)
+    for path, run in zip(runs, loaded, strict=True):
+        for warning in run.warnings:
+            typer.echo(f"{path}: {warning}", err=True)
+    comparison = compare_systems(
+        [run.system for run in loaded],
+        metrics,
+        groups={grouping.value: references.groups[grouping] for grouping in by or []},
+        empty=empty.value,
+        common_only=common,
+        alpha=alpha,
+        resamples=resamples,
+        seed=seed,
+    )
+    if output_format is Format.json:
+        typer.echo(to_json(comparison.to_dict(), indent=2))
+    elif output_format is Format.markdown:
+        typer.echo(markdown(sheets(comparison)), nl=False)
+    elif output_format is Format.latex:
+        typer.echo(latex(sheets(comparison)), nl=False)
+    else:
+        _print_tables(sheets(comparison))
+
+
+def _print_tables(made: list[Sheet]) -> None:
+    from rich.console import Console
+
+    from .render import rich_table
+
+    # A pipe has no width; the tables are wide.
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    for sheet in made:
+        console.print(rich_table(sheet), "")

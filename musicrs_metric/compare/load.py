@@ -1,0 +1,107 @@
+"""Systems from what they wrote: prediction files or run folders, joined to a dataset by thread id."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import UserError, show
+from ..hits import hits_from_strings
+from ..measures import DEFAULT_K, check_cutoffs, measure_names
+from ..predictions import PREDICTIONS, Prediction, rankings_for, read_predictions
+from ..references import References
+from ..run_card import RUN_CARD, RunCard, read_run_card
+from ..runs import check_data
+from ..scoring import thread_table
+from .systems import Mask, System
+
+
+class Run(NamedTuple):
+    """A system's predictions as they lie on disk.
+
+    Attributes:
+        system: Ready to compare.
+        card: Its run card; None where no `run.json` lies beside the predictions.
+        warnings: What was set aside while reading, in words.
+    """
+
+    system: System
+    card: RunCard | None
+    warnings: tuple[str, ...]
+
+
+def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[str]) -> list[Run]:
+    """Read and judge the predictions of several systems.
+
+    Args:
+        paths: Prediction files, or run folders that hold `predictions.jsonl`.
+        references: The dataset.
+        metrics: Measures to compute.
+
+    Returns:
+        The runs in the order given. A system is called as its run card says, or else after its folder or file; a name
+        that comes again gets a number.
+
+    Raises:
+        UserError: An unknown metric, a file that is refused, or a run card that tells of other data.
+    """
+    cutoffs = cutoffs_of(metrics)
+    names: Counter[str] = Counter()
+    runs = []
+    for path in paths:
+        file = path / PREDICTIONS if path.is_dir() else path
+        beside = file.with_name(RUN_CARD)
+        card = read_run_card(beside) if file.name == PREDICTIONS and beside.is_file() else None
+        if card is not None:
+            check_data(card, references, str(beside))
+        read = read_predictions(file, references)
+        table = thread_table(
+            hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
+        )
+        name = card.name if card is not None else _name_of(file)
+        names[name] += 1
+        system = System(
+            name if names[name] == 1 else f"{name} ({names[name]})",
+            table,
+            card.reads if card is not None else None,
+            _no_audio(read.predictions, references),
+        )
+        runs.append(Run(system, card, read.warnings))
+    return runs
+
+
+def cutoffs_of(metrics: Iterable[str]) -> tuple[int, ...]:
+    """The cutoffs that a table needs to hold the metrics.
+
+    Args:
+        metrics: Measure names such as "recall@20" and "mrr".
+
+    Returns:
+        The cutoffs, ascending.
+
+    Raises:
+        UserError: A name that is no measure.
+    """
+    metrics = list(metrics)
+    found = [int(match[1]) for metric in metrics if (match := re.fullmatch(r"[a-z]+@([1-9][0-9]*)", metric))]
+    cutoffs = check_cutoffs(found or DEFAULT_K)
+    known = measure_names(cutoffs)
+    for metric in metrics:
+        if metric not in known:
+            kinds = ", ".join(name.replace(f"@{cutoffs[0]}", "@K") for name in measure_names(cutoffs[:1]))
+            raise UserError(f"unknown metric {show(metric)}; expected one of {kinds}, with K a positive integer")
+    return cutoffs
+
+
+def _name_of(file: Path) -> str:
+    return file.absolute().parent.name if file.name == PREDICTIONS else file.stem
+
+
+def _no_audio(predictions: Iterable[Prediction], references: References) -> Mask:
+    silent = {prediction.thread_id for prediction in predictions if prediction.outcome == "no_audio"}
+    return np.array([thread_id in silent for thread_id in references.thread_ids], dtype=bool)

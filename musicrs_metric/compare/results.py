@@ -1,0 +1,209 @@
+"""What a comparison says, in a form that reads the same as a Python object and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from ..run_card import Reads
+from ..scoring import Empty
+
+Bounds = tuple[float, float]
+Verdict = Literal["above", "at", "below"]
+
+
+@dataclass(frozen=True)
+class AgainstChance:
+    """A system against the exact expectation of a random ranking of the same pools, thread by thread.
+
+    Attributes:
+        difference: Mean of value minus chance.
+        interval: Its bootstrap interval; None for n < 2.
+        t: t of the test that the difference is 0; None where it does not vary.
+        p: Two-sided p value.
+        p_holm: The same after Holm's correction over the systems of the comparison.
+        verdict: "above" or "below" where `p_holm` is at most alpha, "at" otherwise.
+    """
+
+    difference: float
+    interval: Bounds | None
+    t: float | None
+    p: float
+    p_holm: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One system on one metric. Rank and group are those among the systems with the same `reads`.
+
+    Attributes:
+        system: Its name.
+        reads: What it looks at beyond its own thread; None where no run card says so.
+        mean: Mean over all threads.
+        interval: Its bootstrap interval; None for n < 2.
+        common_mean: Mean over the threads that every system answered; None where there is none.
+        chance: How it stands to chance; None where pools are unknown.
+        rank: 1 = best; equal means share the better rank.
+        rank_interval: Bootstrap interval of the rank; None for n < 2.
+        group: 1 = statistically tied with the best (`musicrs_metric.compare.ranks.rank_groups`).
+    """
+
+    system: str
+    reads: Reads | None
+    mean: float
+    interval: Bounds | None
+    common_mean: float | None
+    chance: AgainstChance | None
+    rank: int
+    rank_interval: tuple[int, int] | None
+    group: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A paired difference within one group of threads, for description: no test is made and nothing is corrected.
+
+    Attributes:
+        n: Threads of the group.
+        difference: Mean of "a minus b".
+        interval: Bootstrap interval from the threads of the group; None for n < 2.
+        small: Whether the group has fewer than `SMALL_GROUP` threads.
+    """
+
+    n: int
+    difference: float
+    interval: Bounds | None
+    small: bool
+
+
+@dataclass(frozen=True)
+class Pair:
+    """System `a` minus system `b` on one metric, over the same threads.
+
+    Attributes:
+        a: Name of the first system.
+        b: Name of the second.
+        difference: Mean of the per-thread differences.
+        interval: Paired bootstrap interval; None for n < 2.
+        t: Paired t; None where the differences do not vary.
+        p_t: Its two-sided p value; where t is None, the sign-flip p value.
+        p_t_holm: The same after Holm's correction over all pairs of the metric.
+        p_flip: Two-sided sign-flip p value, never 0.
+        p_flip_holm: The same after Holm's correction.
+        significant: Whether `p_t_holm` is at most alpha. Rank groups follow from this.
+        wins: Threads on which `a` is better.
+        ties: Threads on which both are equal.
+        losses: Threads on which `b` is better.
+        detectable: The difference that a test of these two alone would find with the power of the settings; None for
+            n < 2.
+        by: Grouping name to group to the effect in it.
+    """
+
+    a: str
+    b: str
+    difference: float
+    interval: Bounds | None
+    t: float | None
+    p_t: float
+    p_t_holm: float
+    p_flip: float
+    p_flip_holm: float
+    significant: bool
+    wins: int
+    ties: int
+    losses: int
+    detectable: float | None
+    by: dict[str, dict[str, Effect]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """All systems on one metric.
+
+    Attributes:
+        chance: Mean over the threads of the exact expectation of a random ranking; None without pools.
+        standings: One per system, in the order given.
+        pairs: Every pair, (1st, 2nd), (1st, 3rd), ...
+        detectable: The difference that a typical pair (of median standard deviation) must have to be found with the
+            power of the settings by a test of its own; None for n < 2.
+        detectable_in_family: The same for the smallest level that Holm's correction may ask for, alpha / pairs.
+    """
+
+    chance: float | None
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+    detectable: float | None
+    detectable_in_family: float | None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many threads a system really answered.
+
+    Attributes:
+        system: Its name.
+        n: Threads compared.
+        n_missing: Those without a prediction; they score 0.
+        n_no_audio: Those for which the run says that it had no audio; they count with what was predicted.
+    """
+
+    system: str
+    n: int
+    n_missing: int
+    n_no_audio: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides the digits.
+
+    Attributes:
+        alpha: Level of the tests; intervals cover 1 - alpha.
+        power: Of the detectable differences.
+        resamples: Bootstrap resamples, and sign flips.
+        seed: Of both.
+        empty: Whether threads with an empty ground truth count as "zero" or are "skip"ped.
+        common_only: Whether everything is over the threads that every system answered.
+        interval_method: How intervals are made.
+        decided_by: The test that makes a difference significant.
+    """
+
+    alpha: float
+    power: float
+    resamples: int
+    seed: int
+    empty: Empty
+    common_only: bool
+    interval_method: str = "percentile bootstrap"
+    decided_by: str = "paired t, Holm over all pairs of a metric"
+
+    @property
+    def confidence(self) -> float:
+        """What the intervals cover."""
+        return 1 - self.alpha
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two or more systems on the same threads.
+
+    Attributes:
+        n: Threads compared.
+        n_empty: Threads with an empty ground truth, counted in n or not as `settings.empty` says.
+        n_common: Threads of n that every system answered, with audio.
+        coverage: One per system.
+        metrics: Metric name to its comparison.
+        settings: What decides the digits.
+    """
+
+    n: int
+    n_empty: int
+    n_common: int
+    coverage: tuple[Coverage, ...]
+    metrics: dict[str, MetricComparison]
+    settings: Settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types, with the attribute names as keys and None for what is undefined."""
+        return asdict(self)

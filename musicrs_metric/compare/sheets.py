@@ -1,0 +1,190 @@
+"""A comparison laid out as tables for people: one layout, whatever it is printed in.
+
+Scores and differences are in per cent here; in JSON they lie between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from .formats import NOTHING, p_value, percent, with_interval
+from .results import Comparison, MetricComparison, Pair, Standing
+
+# Beyond this a table of all pairs is not read; those with a leading system are shown, all of them are in the JSON.
+PAIRS_SHOWN = 15
+AMONG = ", among systems that read the same"
+
+
+class Cell(NamedTuple):
+    """A piece of text and whether it is the best of its column, or statistically tied with the best."""
+
+    text: str
+    mark: Literal["", "best", "tied"] = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table.
+
+    Attributes:
+        title: What it shows.
+        columns: Headings.
+        rows: Cells, one per column.
+        notes: What a reader has to know to understand it.
+        n_text: How many columns at the left are text; the others are figures.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    n_text: int = 2
+
+
+def sheets(comparison: Comparison) -> list[Sheet]:
+    """Lay out a comparison.
+
+    Args:
+        comparison: The comparison.
+
+    Returns:
+        The scores of all metrics; then for every metric the standings, the pairs, and a table per grouping; the
+        coverage first where a system did not answer everywhere.
+    """
+    made = [_coverage(comparison)] if comparison.n_common < comparison.n else []
+    made.append(_scores(comparison))
+    for metric, found in comparison.metrics.items():
+        made.append(_standings(metric, found, comparison))
+        made.append(_pairs(metric, found, comparison))
+        made += _effects(metric, found)
+    return made
+
+
+def _coverage(comparison: Comparison) -> Sheet:
+    rows = (
+        _row(part.system, str(part.n - part.n_missing), str(part.n_missing), str(part.n_no_audio))
+        for part in comparison.coverage
+    )
+    note = f"{comparison.n_common} of {comparison.n} threads were answered by all, with audio where the system listens"
+    columns = ("System", "answered", "no prediction (scores 0)", "no audio")
+    return Sheet(f"Coverage of {comparison.n} threads", columns, tuple(rows), (note,), n_text=1)
+
+
+def _scores(comparison: Comparison) -> Sheet:
+    metrics, names = list(comparison.metrics.values()), list(comparison.metrics)
+    with_common = comparison.n_common < comparison.n
+    rows = []
+    if metrics[0].chance is not None:
+        gaps = [NOTHING] * len(metrics) * with_common
+        rows.append(_row("chance (exact)", NOTHING, *(percent(found.chance) for found in metrics), *gaps))
+    for i in _by_rank(metrics[0]):
+        standings = [found.standings[i] for found in metrics]
+        cells = [Cell(with_interval(one.mean, one.interval), _mark(one)) for one in standings]
+        common = [Cell(percent(one.common_mean)) for one in standings] if with_common else []
+        rows.append((Cell(standings[0].system), Cell(standings[0].reads or NOTHING), *cells, *common))
+    notes = [
+        f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}"
+    ]
+    if comparison.n_empty:
+        how = "score 0" if comparison.settings.empty == "zero" else "are left out"
+        notes.append(f"{comparison.n_empty} threads with an empty ground truth {how}")
+    return Sheet(
+        f"Scores in % [{_level(comparison)} interval], n = {comparison.n}",
+        ("System", "reads", *names, *(f"{name}, common" for name in names if with_common)),
+        tuple(rows),
+        tuple(notes),
+    )
+
+
+def _standings(metric: str, found: MetricComparison, comparison: Comparison) -> Sheet:
+    rows = []
+    for i in _by_rank(found):
+        one, against = found.standings[i], found.standings[i].chance
+        verdict = [NOTHING] * 3
+        if against is not None:
+            difference = with_interval(against.difference, against.interval, signed=True)
+            verdict = [difference, p_value(against.p_holm), against.verdict]
+        rank = str(one.rank)
+        if one.rank_interval is not None:
+            rank += f" [{one.rank_interval[0]}–{one.rank_interval[1]}]"
+        rows.append((Cell(one.system, _mark(one)), *_row(one.reads or NOTHING, *verdict, rank, str(one.group))))
+    return Sheet(
+        f"{metric}: against chance in %, ranks and groups",
+        ("System", "reads", "minus chance", "p (Holm)", "verdict", f"rank [{_level(comparison)}]", "group"),
+        tuple(rows),
+        (f"group 1 is statistically tied with the best{AMONG}; p corrected over all systems",),
+    )
+
+
+def _pairs(metric: str, found: MetricComparison, comparison: Comparison) -> Sheet:
+    rows = (
+        _row(
+            pair.a, pair.b, with_interval(pair.difference, pair.interval, signed=True),
+            p_value(pair.p_t), p_value(pair.p_t_holm), p_value(pair.p_flip), p_value(pair.p_flip_holm),
+            f"{pair.wins}/{pair.ties}/{pair.losses}", percent(pair.detectable),
+        )
+        for pair in _shown(found)
+    )  # fmt: skip
+    p_columns = ("p (t)", "p (t, Holm)", "p (flips)", "p (flips, Holm)")
+    difference = f"difference [{_level(comparison)}]"
+    return Sheet(
+        f"{metric}: paired differences in %",
+        ("System", "minus", difference, *p_columns, "win/tie/loss", "detectable"),
+        tuple(rows),
+        tuple(_pair_notes(found, comparison)),
+    )
+
+
+def _pair_notes(found: MetricComparison, comparison: Comparison) -> Iterator[str]:
+    shown, n_pairs = len(_shown(found)), len(found.pairs)
+    if shown < n_pairs:
+        yield f"{shown} of {n_pairs} pairs, those with a leading system; JSON has all of them"
+    if found.detectable is not None:
+        power, family = f"{comparison.settings.power:g}", ""
+        if n_pairs > 1:
+            family = f", of {percent(found.detectable_in_family)} at the hardest step of Holm over {n_pairs} pairs"
+        yield f"{comparison.n} threads show a difference of {percent(found.detectable)} with power {power}{family}"
+
+
+def _effects(metric: str, found: MetricComparison) -> Iterator[Sheet]:
+    shown = _shown(found)
+    for grouping, groups in shown[0].by.items():
+        headings = (f"{group} (n={one.n}{', small' if one.small else ''})" for group, one in groups.items())
+        rows = (
+            _row(pair.a, pair.b, *(with_interval(one.difference, one.interval, signed=True) for one in effects))
+            for pair in shown
+            for effects in [pair.by[grouping].values()]
+        )
+        note = "for description: no test and no correction; a small group shows large differences only"
+        title = f"{metric}: paired differences by {grouping} in %"
+        yield Sheet(title, ("System", "minus", *headings), tuple(rows), (note,))
+
+
+def _by_rank(found: MetricComparison) -> list[int]:
+    """Places of the systems: those that read the same together, and the best first in each."""
+    order = {"thread": 0, None: 1, "pools": 2, "labels": 3}
+    standings = found.standings
+    return sorted(range(len(standings)), key=lambda i: (order[standings[i].reads], standings[i].rank, i))
+
+
+def _shown(found: MetricComparison) -> list[Pair]:
+    if len(found.pairs) <= PAIRS_SHOWN:
+        return list(found.pairs)
+    leading = {one.system for one in found.standings if one.rank == 1}
+    return [pair for pair in found.pairs if pair.a in leading or pair.b in leading]
+
+
+def _mark(one: Standing) -> Literal["", "best", "tied"]:
+    if one.rank == 1:
+        return "best"
+    return "tied" if one.group == 1 else ""
+
+
+def _row(*texts: str) -> tuple[Cell, ...]:
+    return tuple(Cell(text) for text in texts)
+
+
+def _level(comparison: Comparison) -> str:
+    return f"{100 * comparison.settings.confidence:g} %"
