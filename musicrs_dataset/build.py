@@ -1,0 +1,151 @@
+"""Writes a dataset folder: Parquet shards of each configuration, the card and the manifest, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from musicrs_metric.errors import UserError, some
+from musicrs_metric.files import write_text
+
+from .card import card
+from .checks import invalid_rows, odd_rows
+from .describe import describe
+from .folders import replacing_folder
+from .manifest import MANIFEST, AudioDigest, ConfigEntry, Manifest, PoolsEntry, shards_of
+from .parquet import SHARD_BYTES, ShardWriter
+from .pools.files import with_pools
+from .records import Thread
+from .schema import CONFIGS, arrow_schema, to_row
+from .sources import About
+
+FOLDER = "musicrs"  # `load_dataset` keeps its cache under the folder's name
+
+Track = Callable[[Sequence[Thread]], Iterable[Thread]]
+
+
+@dataclass(frozen=True)
+class NamedPools:
+    """Pools to write beside those that the threads came with.
+
+    Attributes:
+        name: What stands behind the names of their configurations, as in `query_only_balanced`.
+        pools: Thread id to candidates.
+        sha256: Hash of the file that they came from, if any.
+    """
+
+    name: str
+    pools: Mapping[str, tuple[str, ...]]
+    sha256: str | None = None
+
+
+def build(
+    threads: Sequence[Thread],
+    out: str | Path,
+    *,
+    about: About,
+    configs: Sequence[str] = tuple(CONFIGS),
+    pools: Sequence[NamedPools] = (),
+    add_clips: Callable[[Thread], Thread] | None = None,
+    shard_bytes: int = SHARD_BYTES,
+    track: Track = iter,
+) -> Path:
+    """Write a dataset that `load_dataset` reads by path, on `datasets` 3.6 to 5.x.
+
+    Args:
+        threads: The conversations, in dataset order.
+        out: The directory in which the folder `musicrs` is made or, where it is a dataset, replaced.
+        about: What must be said of them.
+        configs: Which of the published configurations to write.
+        pools: Further pools; each brings one more configuration per entry of `configs`, with the audio once more.
+        add_clips: Gives a thread its clips when its turn comes, so that memory never holds them all.
+        shard_bytes: Size at which a file ends.
+        track: Wraps the loop over threads, for a progress bar.
+
+    Returns:
+        The folder. It takes its place in one step: a build that fails or is killed leaves the old one as it was.
+
+    Raises:
+        UserError: Threads or pools are not valid, or something else stands where the folder is to be.
+    """
+    target = Path(out) / FOLDER
+    _check_target(target)
+    _check_names(configs, pools)
+    pooled = {"": threads} | {entry.name: with_pools(threads, entry.pools) for entry in pools}
+    for name, rows in pooled.items():
+        _check_rows(rows, name)
+    with replacing_folder(target) as folder:
+        writers = {
+            (pool, config): ShardWriter(folder / _joined(config, pool), arrow_schema(CONFIGS[config]), shard_bytes)
+            for pool in pooled
+            for config in configs
+        }
+        audio, light = AudioDigest(), []
+        with ExitStack() as stack:
+            for writer in writers.values():
+                stack.enter_context(writer)
+            for place, thread in enumerate(track(threads)):
+                full = thread if add_clips is None else add_clips(thread)
+                for (pool, config), writer in writers.items():
+                    row = replace(full, candidates=pooled[pool][place].candidates)
+                    writer.write(to_row(row, CONFIGS[config]))
+                audio.update(full)
+                light.append(without_bytes(full))
+        hashes = {entry.name: entry.sha256 for entry in pools}
+        manifest = Manifest(
+            about,
+            tuple(
+                ConfigEntry(_joined(config, pool), CONFIGS[config], pool, writer.rows, shards_of(folder, writer.files))
+                for (pool, config), writer in writers.items()
+            ),
+            tuple(
+                PoolsEntry(pool, describe(rows), tuple(odd_rows(rows)), hashes.get(pool))
+                for pool, rows in (pooled | {"": light}).items()
+            ),
+            audio.value(),
+        )
+        manifest.write(folder)
+        write_text(folder / "README.md", [card(manifest)])
+    return target
+
+
+def without_bytes(thread: Thread) -> Thread:
+    """The thread with what is known of its clips, and without their sound."""
+    return replace(thread, clips=thread.clips and tuple(replace(clip, audio=b"") for clip in thread.clips))
+
+
+def _joined(config: str, pools: str) -> str:
+    return f"{config}_{pools}" if pools else config
+
+
+def _check_target(target: Path) -> None:
+    if target.parent.exists() and not target.parent.is_dir():
+        raise UserError(f"{target.parent}: a file, expected a directory to build in")
+    if (target.parent / MANIFEST).exists():
+        raise UserError(f"{target.parent}: a built dataset; give the directory that it lies in, {target.parent.parent}")
+    if target.exists() and not (target / MANIFEST).exists():
+        raise UserError(f"{target}: exists and is no dataset built by this program; give another directory")
+
+
+def _check_names(configs: Sequence[str], pools: Sequence[NamedPools]) -> None:
+    unknown = [name for name in configs if name not in CONFIGS]
+    if unknown or not configs:
+        raise UserError(f"configurations: found {some(unknown) or 'none'}, expected some of {', '.join(CONFIGS)}")
+    names = [entry.name for entry in pools]
+    bad = [name for name in names if not (name.isidentifier() and name.isascii()) or names.count(name) > 1]
+    if bad:
+        raise UserError(
+            f"pools named {bad[0]!r}: expected different names of letters, digits and underscores, such as balanced"
+        )
+
+
+def _check_rows(threads: Sequence[Thread], pools: str) -> None:
+    if not threads:
+        raise UserError("there are no threads to build from")
+    found = invalid_rows(threads)
+    if found:
+        where = f"with the pools {pools!r}, " if pools else ""
+        told = "; ".join(f"{finding.count} {finding.what} ({some(finding.threads, 3)})" for finding in found)
+        raise UserError(f"{where}the threads are not a valid dataset: {told}; mend the source and build again")

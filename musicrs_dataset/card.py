@@ -1,0 +1,209 @@
+"""The dataset card: front matter by which `datasets` finds the configurations, and what a reader should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from musicrs_metric.genres import MACRO_OF_GENRE
+from musicrs_metric.paper.findings import below_chance, overall
+from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT, published_chance, table1
+
+from .describe import Description, Histogram
+from .manifest import ConfigEntry, Manifest, PoolsEntry
+from .schema import CLIP_RATE, DEFAULT_CONFIG, SPLIT
+
+VERSION = "1.0.0"
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (float("inf"), "100K<n<1M"))
+_TAGS = ["music", "recommendation", "conversational-recommendation", "ranking", "benchmark", "audio"]
+
+
+def card(manifest: Manifest) -> str:
+    """Write the card of a dataset.
+
+    Args:
+        manifest: What was built.
+
+    Returns:
+        The text of its `README.md`.
+    """
+    published = manifest.pools[0]
+    title = "MusiCRS (toy)" if manifest.about.toy else "MusiCRS"
+    sections = [
+        f"# {title}",
+        _opening(manifest),
+        _use(manifest),
+        "## Configurations",
+        _configurations(manifest),
+        "## Statistics",
+        _statistics(published.description),
+        "## Pools and chance",
+        _chance(manifest),
+        "## Limits",
+        _limits(published, manifest),
+        "## Source and licence",
+        _source(manifest),
+    ]
+    if manifest.about.citation:
+        sections += ["## Citation", f"```bibtex\n{manifest.about.citation.strip()}\n```"]
+    return f"---\n{_front_matter(manifest, title)}---\n\n" + "\n\n".join(sections) + "\n"
+
+
+def _front_matter(manifest: Manifest, title: str) -> str:
+    import yaml
+
+    n = manifest.pools[0].description.threads
+    text: str = yaml.safe_dump(
+        {
+            "license": manifest.about.license,
+            "pretty_name": title,
+            "language": ["en"],
+            "task_categories": ["text-retrieval"],
+            "size_categories": [next(name for limit, name in _SIZES if n < limit)],
+            "tags": _TAGS,
+            "configs": [_config_metadata(manifest, config) for config in manifest.configs],
+        },
+        sort_keys=False,
+        allow_unicode=True,
+        width=120,
+    )
+    return text
+
+
+def _config_metadata(manifest: Manifest, config: ConfigEntry) -> dict[str, Any]:
+    # `datasets` keys its cache of a folder by this block alone: without the hash of the content, rebuilt data would
+    # never be seen.
+    description = f"fingerprint {manifest.fingerprint(config)}, content sha256 {config.content_sha256}"
+    return {
+        "config_name": config.name,
+        **({"default": True} if config.name == DEFAULT_CONFIG else {}),
+        "version": VERSION,
+        "description": description,
+        "data_files": [{"split": SPLIT, "path": f"{config.name}/{SPLIT}-*.parquet"}],
+    }
+
+
+def _opening(manifest: Manifest) -> str:
+    what = (
+        "Conversations in which people ask for music by describing it and by linking to it, each with a pool of titles "
+        "and the titles among them that the community recommended. A system ranks the pool; it is scored by recall, "
+        "nDCG and MRR."
+    )
+    if manifest.about.toy:
+        return (
+            "**A toy.** It is here so that everything can be tried in a minute: invented threads, invented titles and "
+            f"synthesised sounds. A score on it says nothing about music or about a system.\n\n{what}"
+        )
+    return what
+
+
+def _use(manifest: Manifest) -> str:
+    names = [config.name for config in manifest.configs]
+    name = "query_only" if "query_only" in names else names[0]
+    return f"""```python
+from datasets import load_dataset
+
+threads = load_dataset("musicrs", "{name}", split="{SPLIT}")  # or the path of this folder, or its name on the Hub
+```"""
+
+
+def _configurations(manifest: Manifest) -> str:
+    coverage = manifest.pools[0].description.audio
+    rows = []
+    for config in manifest.configs:
+        pools = f"`{config.pools}`" if config.pools else "as published"
+        audio = f"{coverage.threads} of {config.rows} threads" if config.base.with_audio else "none carried"
+        name = f"`{config.name}`" + (" (default)" if config.name == DEFAULT_CONFIG else "")
+        rows.append((name, config.base.summary, pools, audio))
+    table = _table(("configuration", "what a system is given", "pools", "threads with audio"), rows)
+    clips = (
+        f"Clips: {coverage.clips}, {coverage.hours:.1f} hours, mono at {CLIP_RATE // 1000} kHz, from at most ten links "
+        "a thread that share five minutes evenly."
+        if coverage.clips
+        else "This build carries no audio; `links` names the videos."
+    )
+    return (
+        f"{table}\n\n{clips}\n\nAll rows have `thread_id`, `subreddit`, `genre`, `comments`, `candidates`, "
+        "`ground_truth`, `all_entities` and `links`; `query`, `post` and `submission_entities` are there where text is "
+        "given, `clips` and `clip_info` where audio is. `comments`, `all_entities` and `ground_truth` are labels: no "
+        "system may read those of the thread that it answers."
+    )
+
+
+def _statistics(about: Description) -> str:
+    genres = [
+        (genre, MACRO_OF_GENRE.get(genre, "other"), str(share.threads), f"{100 * share.share:.1f} %")
+        for genre, share in about.genres.items()
+    ]
+    facts = [
+        ("threads", f"{about.threads}"),
+        ("different right answers", f"{about.ground_truth.distinct:,} in {about.ground_truth.total:,} places"),
+        ("different candidates", f"{about.candidates.distinct:,} in {about.candidates.total:,} places"),
+        ("right answers a thread", _spread(about.ground_truth_sizes)),
+        ("candidates a thread", _spread(about.pool_sizes)),
+        ("replies", f"{about.comments:,}"),
+        ("links", f"{about.links.total:,} to {about.links.distinct:,} videos, {about.links.with_start} with a start"),
+    ]
+    if about.query_words:
+        facts.append(("words a request", f"median {about.query_words[0]:g}, at most {about.query_words[1]}"))
+    subreddits = ", ".join(f"r/{name} {share.threads}" for name, share in about.subreddits.items())
+    return (
+        f"{_table(('', ''), facts)}\n\n{_table(('genre', 'macro-genre', 'threads', 'share'), genres)}\n\n"
+        f"Subreddits: {subreddits}."
+    )
+
+
+def _chance(manifest: Manifest) -> str:
+    measures = list(manifest.pools[0].description.chance)
+    rows = [
+        (entry.name or "as published", *(f"{100 * entry.description.chance[name]:.2f}" for name in measures))
+        for entry in manifest.pools
+    ]
+    text = (
+        "What a random order of each pool scores on average (in %, all threads averaged, exact): a score means what "
+        f"it has beyond this.\n\n{_table(('pools', *measures), rows)}"
+    )
+    if manifest.pools[0].description.fingerprint == PUBLISHED_FINGERPRINT:
+        results, chance = table1(), published_chance()
+        below = {name: len(below_chance(results, chance, name)) for name in ("recall@20", "ndcg@20")}
+        text += (
+            f"\n\nThese are the pools and labels that the paper's Table 1 speaks of. Of its {len(overall(results))} "
+            f"overall rows {below['recall@20']} lie below chance on recall@20 and {below['ndcg@20']} on nDCG@20."
+        )
+    return text
+
+
+def _limits(published: PoolsEntry, manifest: Manifest) -> str:
+    odd = [(finding.what, f"{finding.count:,}", f"{len(finding.threads):,}") for finding in published.odd]
+    frequency = published.description.pool_frequency
+    lines = list(manifest.about.limits)
+    if frequency.right is not None and frequency.wrong is not None:
+        lines.append(
+            f"A right answer stands in {frequency.right:.2f} other pools of its subreddit on average, a wrong "
+            f"candidate in {frequency.wrong:.2f}: where these differ, counting titles scores away from chance with no "
+            "music involved. A system that reads other threads' pools or labels must say so."
+        )
+    found = _table(("found in the data", "how many", "threads"), odd) if odd else "Nothing odd was found in the data."
+    return found + "\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _source(manifest: Manifest) -> str:
+    about = manifest.about
+    lines = [f"{about.attribution}"]
+    if about.sha256:
+        lines.append(f"Read from `{about.name}`, sha256 `{about.sha256}`.")
+    lines += [f"Import: {note}." for note in about.notes]
+    lines.append(
+        f"Fingerprint of pools and labels: `{manifest.pools[0].description.fingerprint}`. `manifest.json` holds the "
+        "hash of every file."
+    )
+    return "\n\n".join(lines)
+
+
+def _spread(sizes: Histogram) -> str:
+    return f"{min(sizes)} to {max(sizes)}, most often {max(sizes, key=lambda size: sizes[size])}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

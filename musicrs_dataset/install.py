@@ -1,0 +1,141 @@
+"""Makes the literal `load_dataset("musicrs")` work from any directory, offline, on the `datasets` version in use.
+
+`datasets` looks a bare name up in its cache when the Hub does not have it, and takes the most recently changed folder
+that fits. Loading a dataset folder named `musicrs` once puts each of its configurations there. Three things are added:
+
+* Folders of earlier installations are removed, or the name might go on serving them.
+* Every configuration gets a second folder with a date far ahead (hard links, no space), so that loading another folder
+  named `musicrs` by its path does not take over the name.
+* The default configuration gets one more, further ahead and under a hash of its own: `datasets` refuses a name without
+  a configuration where several share the newest folder's hash. If that date is lost (`.map` writes into the folder),
+  the refusal is what a user gets, never another configuration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
+
+from .schema import SPLIT
+
+_FAR_AHEAD = 4_102_444_800  # the year 2100
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What was installed.
+
+    Attributes:
+        configs: Configurations, in the order of the card.
+        default: The one that `load_dataset("musicrs")` gives; None where the card names none.
+        cache: The folder of the `datasets` cache that holds them.
+        metric: Whether `evaluate.load("musicrs")` was installed too.
+    """
+
+    configs: tuple[str, ...]
+    default: str | None
+    cache: Path
+    metric: bool
+
+
+def install(dataset: str | Path, *, metric: bool = True) -> Installed:
+    """Install a dataset folder under the name "musicrs".
+
+    Args:
+        dataset: The directory given to `build`, or the folder in it.
+        metric: Whether to install the metric of the same name too.
+
+    Returns:
+        What was installed.
+
+    Raises:
+        UserError: There is no dataset in that directory, or it cannot be read.
+    """
+    folder = dataset_folder(dataset)
+    if folder is None:
+        raise UserError(f"{dataset}: a name, expected the directory given to `musicrs_dataset build --out`")
+    if folder.resolve().name != DEFAULT_DATASET:
+        raise UserError(f"{folder}: the folder must be named {DEFAULT_DATASET} to be installed; rename it")
+    import datasets
+
+    cache = Path(datasets.config.HF_DATASETS_CACHE) / DEFAULT_DATASET
+    _remove_pins(cache)  # first: an interrupted installation must not leave old rows under the name
+    with _quiet_and_offline():
+        configs = tuple(datasets.get_dataset_config_names(str(folder)))
+        default = datasets.get_dataset_default_config_name(str(folder))
+        prepared = {config: _prepare(folder, config) for config in configs}
+    _remove_others(cache, keep=set(prepared.values()))
+    for path in prepared.values():
+        _pin(path, "configurations", _FAR_AHEAD)
+    if default in prepared:
+        _pin(prepared[default], "default", _FAR_AHEAD + 1)
+    if metric:
+        from musicrs_metric.install import install_metric
+
+        install_metric()
+    return Installed(configs, default, cache, metric)
+
+
+@contextmanager
+def _quiet_and_offline() -> Iterator[None]:
+    """A local folder needs no Hub, and `datasets` would draw a bar per configuration and split."""
+    import datasets
+
+    offline, bars = datasets.config.HF_HUB_OFFLINE, datasets.utils.logging.is_progress_bar_enabled()
+    datasets.config.HF_HUB_OFFLINE = True
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
+        if bars:
+            datasets.enable_progress_bars()
+
+
+def _prepare(folder: Path, config: str) -> Path:
+    """Load one configuration, which caches it; returns its folder in the cache."""
+    import datasets
+
+    try:
+        rows = datasets.load_dataset(str(folder), config, split=SPLIT)
+    except (ValueError, OSError, datasets.exceptions.DatasetGenerationError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{folder / config}: cannot be loaded ({reason}); rebuild the dataset") from error
+    return Path(rows.cache_files[0]["filename"]).parent
+
+
+def _pin(prepared: Path, purpose: str, when: int) -> None:
+    pinned = prepared.with_name(_pin_hash(purpose))
+    pinned.mkdir()
+    for file in prepared.iterdir():
+        if not file.name.startswith("cache-"):  # results of somebody's `.map`
+            try:
+                os.link(file, pinned / file.name)
+            except OSError:
+                shutil.copy2(file, pinned / file.name)
+    os.utime(pinned, (when, when))
+
+
+def _remove_pins(cache: Path) -> None:
+    for purpose in ("default", "configurations"):
+        for pinned in cache.glob(f"*/*/{_pin_hash(purpose)}"):
+            shutil.rmtree(pinned)
+
+
+def _remove_others(cache: Path, keep: set[Path]) -> None:
+    for folder in cache.glob("*/*/*"):
+        # A hyphen marks a configuration with parameters of its own, which no bare name finds.
+        if folder.is_dir() and folder not in keep and "-" not in folder.parts[-3]:
+            shutil.rmtree(folder)
+
+
+def _pin_hash(purpose: str) -> str:
+    return hashlib.sha256(f"musicrs pinned: {purpose}".encode()).hexdigest()

@@ -1,0 +1,111 @@
+"""Threads read back from a dataset: by directory, by the installed name or by its name on the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
+
+from .records import Thread
+from .schema import SPLIT, from_row
+
+_BATCH = 4  # threads; ten clips each fit in memory anywhere
+
+
+def load_threads(dataset: str | Path = DEFAULT_DATASET, config: str = "query_only") -> list[Thread]:
+    """Read all threads of a dataset.
+
+    Args:
+        dataset: The directory given to `build`, the folder in it, the installed name "musicrs", or a Hub id.
+        config: Configuration.
+
+    Returns:
+        The threads in dataset order; clips as compressed bytes, not decoded.
+
+    Raises:
+        UserError: No such dataset or configuration, or a file that cannot be read.
+    """
+    return list(iter_threads(dataset, config))
+
+
+def iter_threads(
+    dataset: str | Path = DEFAULT_DATASET, config: str = "query_only", *, audio: bool = True
+) -> Iterator[Thread]:
+    """Read the threads of a dataset one after the other, holding a few at a time.
+
+    Args:
+        dataset: As for `load_threads`.
+        config: Configuration.
+        audio: Whether to read the sound of the clips; without it their bytes are empty and `clip_info` is kept.
+
+    Yields:
+        The threads in dataset order.
+
+    Raises:
+        UserError: As for `load_threads`.
+    """
+    folder = dataset_folder(dataset)
+    batches = (
+        _folder_batches(folder, config, audio) if folder is not None else _named_batches(str(dataset), config, audio)
+    )
+    for batch in batches:
+        for row in batch.to_pylist():
+            yield from_row(row)
+
+
+def config_names(folder: Path) -> list[str]:
+    """The configurations whose files lie in a dataset folder, sorted."""
+    return sorted({shard.parent.name for shard in folder.glob(f"*/{SPLIT}-*.parquet")})
+
+
+def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
+    import pyarrow
+    import pyarrow.parquet
+
+    shards = sorted(folder.glob(f"{config}/{SPLIT}-*.parquet"))
+    if not shards:
+        raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
+    for shard in shards:
+        try:
+            with pyarrow.parquet.ParquetFile(shard) as file:
+                columns = [name for name in file.schema_arrow.names if audio or name != "clips"]
+                yield from file.iter_batches(_BATCH, columns=columns)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise UserError(f"{shard}: cannot be read ({_first_line(error)}); rebuild the dataset") from error
+
+
+def _named_batches(name: str, config: str, audio: bool) -> Iterator[Any]:
+    import datasets
+
+    try:
+        with _offline_unless_owned(name):
+            rows = datasets.load_dataset(name, config, split=SPLIT)
+    except (ValueError, OSError) as error:  # OSError: not in the cache, not on the Hub, no network
+        raise UserError(
+            f"dataset {name!r}, configuration {config!r}: not found ({_first_line(error)}); "
+            "install it with `python -m musicrs_dataset build --from ... --out DIR`, or name that DIR"
+        ) from error
+    if not audio and "clips" in rows.column_names:
+        rows = rows.remove_columns("clips")
+    yield from rows.with_format("arrow").iter(batch_size=_BATCH)
+
+
+@contextmanager
+def _offline_unless_owned(name: str) -> Iterator[None]:
+    """A name without an owner cannot be on the Hub: asking it would only cost the 23 s of a look-up that must fail."""
+    import datasets
+
+    offline = datasets.config.HF_HUB_OFFLINE
+    datasets.config.HF_HUB_OFFLINE = offline or "/" not in name
+    try:
+        yield
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,78 @@
+"""The loading script of the dataset: builds the published configurations straight from the authors' file.
+
+With `datasets` 3.6 it is a script, `load_dataset("path/to/musicrs.py", "query_only", trust_remote_code=True)`; with 4
+and later, which no longer run scripts, it is a class, `Musicrs(config_name="query_only")`. The rows are those that
+`python -m musicrs_dataset build` writes; the folder that it makes is what most users want.
+
+The conversations come from `data_dir` or, without it, from what the environment variable MUSICRS_DATA names: the path
+of the authors' file, or "mini". With neither, the authors' file is fetched from the Hub.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import datasets
+import pyarrow
+
+from musicrs_dataset.card import VERSION
+from musicrs_dataset.schema import CONFIGS, DEFAULT_CONFIG, SPLIT, arrow_schema, features, to_row
+from musicrs_dataset.sources import HUB_FILE, HUB_ID, MINI, PAPER, content_sha256, existing_file, resolve_source
+
+_BATCH = 8
+
+
+class MusicrsConfig(datasets.BuilderConfig):  # type: ignore[misc]
+    """One configuration of `musicrs_dataset.schema.CONFIGS`, cached under the content of its source."""
+
+    def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Any = None) -> str:
+        """Name the folder of the cache; another content is another name, so that no stale rows are served."""
+        config_id: str = super().create_config_id(config_kwargs, custom_features)
+        source = _source(self.data_dir)
+        return config_id if source is None else f"{config_id}-{content_sha256(source)[:16]}"
+
+
+class Musicrs(datasets.ArrowBasedBuilder):  # type: ignore[misc]
+    """MusiCRS as `datasets` builds it.
+
+    It yields Arrow tables, not examples: on `datasets` 4 and later, encoding an example with `Audio` needs torch.
+    """
+
+    BUILDER_CONFIG_CLASS = MusicrsConfig
+    BUILDER_CONFIGS = [  # noqa: RUF012 - the name and the form are those of the base class
+        MusicrsConfig(name=config.name, version=datasets.Version(VERSION), description=config.summary)
+        for config in CONFIGS.values()
+    ]
+    DEFAULT_CONFIG_NAME = DEFAULT_CONFIG
+
+    def _info(self) -> Any:
+        return datasets.DatasetInfo(
+            description="Conversations that ask for music, with pools of titles and those the community recommended.",
+            features=datasets.Features.from_dict(features(CONFIGS[self.config.name])),
+            homepage=f"https://huggingface.co/datasets/{HUB_ID}",
+            license="CC BY 4.0",
+            citation=PAPER,
+        )
+
+    def _split_generators(self, dl_manager: Any) -> list[Any]:
+        source = _source(self.config.data_dir)
+        if source is None:  # a stream is no file to read lines from; the Hub's own cache has one
+            hub_file = f"hf://datasets/{HUB_ID}/{HUB_FILE}"
+            source = HUB_ID if dl_manager.is_streaming else dl_manager.download(hub_file)
+        return [datasets.SplitGenerator(name=SPLIT, gen_kwargs={"sources": [source]})]
+
+    def _generate_tables(self, sources: list[str]) -> Iterator[tuple[Any, Any]]:
+        config = CONFIGS[self.config.name]
+        schema = arrow_schema(config)
+        for number, source in enumerate(sources):
+            threads = resolve_source(source, clips=config.with_audio).threads
+            for first in range(0, len(threads), _BATCH):
+                rows = [to_row(thread, config) for thread in threads[first : first + _BATCH]]
+                yield (number, first), pyarrow.Table.from_pylist(rows, schema=schema)
+
+
+def _source(data_dir: str | None) -> str | None:
+    source = data_dir or os.environ.get("MUSICRS_DATA")
+    return source if source is None or source == MINI else str(existing_file(source).absolute())

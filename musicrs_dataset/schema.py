@@ -1,0 +1,180 @@
+"""The columns of each configuration, and the one place where a `Thread` becomes a row and a row a `Thread`.
+
+Column types are written as the plain JSON that the `datasets` library keeps in Parquet metadata, in the dialect that
+versions 3.6 to 5.x all read: `Sequence` (never `List`), a list of one for lists of structs, `Audio` without extra keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .records import Clip, Comment, Entities, Link, Thread
+
+CLIP_RATE = 48_000  # Hz; no lower than any audio model of the field asks for
+DEFAULT_CONFIG = "audio_query"
+SPLIT = "test"
+
+Row = dict[str, Any]
+Feature = dict[str, Any] | list[Any]
+
+
+@dataclass(frozen=True)
+class Config:
+    """One way to pose the task.
+
+    Attributes:
+        name: What `load_dataset("musicrs", name)` asks for.
+        with_text: Whether the request and the post are shown.
+        with_audio: Whether clips are carried.
+        summary: One line for the card.
+    """
+
+    name: str
+    with_text: bool
+    with_audio: bool
+    summary: str
+
+
+CONFIGS = {
+    config.name: config
+    for config in (
+        Config("audio_query", True, True, "the request in words and the clips that the asker linked"),
+        Config("query_only", True, False, "the request in words alone"),
+        Config("audio_only", False, True, "the clips alone"),
+    )
+}
+
+_STRING: Feature = {"dtype": "string", "_type": "Value"}
+_NUMBER: Feature = {"dtype": "float64", "_type": "Value"}
+_STRINGS: Feature = {"feature": _STRING, "_type": "Sequence"}
+_ENTITIES: Feature = {"songs": _STRINGS, "artists": _STRINGS, "albums": _STRINGS}
+_AUDIO: Feature = {"sampling_rate": CLIP_RATE, "_type": "Audio"}
+_TEXT_COLUMNS = ("query", "post", "submission_entities")
+_AUDIO_COLUMNS = ("clips", "clip_info")
+_COLUMNS: dict[str, Feature] = {
+    "thread_id": _STRING,
+    "subreddit": _STRING,
+    "genre": _STRING,
+    "query": _STRING,
+    "post": _STRING,
+    "submission_entities": _STRINGS,
+    "comments": [{"id": _STRING, "score": _NUMBER, "entities": _ENTITIES}],
+    "candidates": _STRINGS,
+    "ground_truth": _STRINGS,
+    "all_entities": _STRINGS,
+    "links": [{"video_id": _STRING, "start_s": _NUMBER, "url": _STRING, "status": _STRING}],
+    "clips": {"feature": _AUDIO, "_type": "Sequence"},
+    "clip_info": [{"video_id": _STRING, "start_s": _NUMBER, "duration_s": _NUMBER}],
+}
+
+
+def features(config: Config) -> dict[str, Feature]:
+    """Column types of a configuration, for `datasets.Features.from_dict`.
+
+    Args:
+        config: The configuration.
+
+    Returns:
+        Column name to type, in column order.
+    """
+    hidden = {*(() if config.with_text else _TEXT_COLUMNS), *(() if config.with_audio else _AUDIO_COLUMNS)}
+    return {name: feature for name, feature in _COLUMNS.items() if name not in hidden}
+
+
+def arrow_schema(config: Config) -> Any:
+    """The same as a `pyarrow.Schema`, with the metadata by which `datasets` knows the audio column.
+
+    Args:
+        config: The configuration.
+
+    Returns:
+        The schema of its Parquet files.
+    """
+    import json
+
+    import pyarrow
+
+    types = features(config)
+    metadata = {"huggingface": json.dumps({"info": {"features": types}})}
+    return pyarrow.schema([(name, _arrow_type(feature)) for name, feature in types.items()], metadata=metadata)
+
+
+def _arrow_type(feature: Feature) -> Any:
+    import pyarrow
+
+    if isinstance(feature, list):
+        return pyarrow.list_(_arrow_type(feature[0]))
+    match feature.get("_type"):
+        case "Value":
+            return pyarrow.type_for_alias(feature["dtype"])
+        case "Sequence":
+            return pyarrow.list_(_arrow_type(feature["feature"]))
+        case "Audio":
+            return pyarrow.struct({"bytes": pyarrow.binary(), "path": pyarrow.string()})
+    return pyarrow.struct({name: _arrow_type(inner) for name, inner in feature.items()})
+
+
+def to_row(thread: Thread, config: Config) -> Row:
+    """Turn a thread into a row.
+
+    Args:
+        thread: The thread; one without clips has an empty list of them.
+        config: Which columns the row has.
+
+    Returns:
+        Column name to value, audio as `{"bytes", "path"}`.
+    """
+    clips = thread.clips or ()
+    row: Row = {
+        "thread_id": thread.thread_id,
+        "subreddit": thread.subreddit,
+        "genre": thread.genre,
+        "query": thread.query,
+        "post": thread.post,
+        "submission_entities": list(thread.submission_entities),
+        "comments": [asdict(comment) for comment in thread.comments],
+        "candidates": list(thread.candidates),
+        "ground_truth": list(thread.ground_truth),
+        "all_entities": list(thread.all_entities),
+        "links": [asdict(link) for link in thread.links],
+        "clips": [{"bytes": clip.audio, "path": clip.name} for clip in clips],
+        "clip_info": [{name: getattr(clip, name) for name in ("video_id", "start_s", "duration_s")} for clip in clips],
+    }
+    return {name: row[name] for name in features(config)}
+
+
+def from_row(row: Mapping[str, Any]) -> Thread:
+    """Turn a row of any configuration into a thread.
+
+    Args:
+        row: Column name to value, audio undecoded as `{"bytes", "path"}`; the column `clips` may have been left out,
+            and the clips then have no bytes.
+
+    Returns:
+        The thread; columns that the configuration lacks are None or empty.
+    """
+    clips = None
+    if "clip_info" in row:
+        unread = {"bytes": b"", "path": ""}
+        files = row["clips"] if "clips" in row else [unread] * len(row["clip_info"])
+        pairs = zip(files, row["clip_info"], strict=True)
+        clips = tuple(Clip(audio=file["bytes"], name=file["path"], **info) for file, info in pairs)
+    return Thread(
+        thread_id=row["thread_id"],
+        subreddit=row["subreddit"],
+        genre=row["genre"],
+        query=row.get("query"),
+        post=row.get("post"),
+        submission_entities=tuple(row.get("submission_entities") or ()),
+        comments=tuple(
+            Comment(comment["id"], comment["score"], Entities(**{k: tuple(v) for k, v in comment["entities"].items()}))
+            for comment in row["comments"]
+        ),
+        candidates=tuple(row["candidates"]),
+        ground_truth=tuple(row["ground_truth"]),
+        all_entities=tuple(row["all_entities"]),
+        links=tuple(Link(**link) for link in row["links"]),
+        clips=clips,
+    )
