@@ -112,7 +112,7 @@ def _balance(name: str, titles: _Titles, wanted: float, seed: int) -> tuple[int,
         slots = count * len(chosen.names)
         n_pools = len(n_right)
         for slack in _SLACK:
-            low = np.maximum(slots // n_pools - slack - n_right, 0)
+            low = np.maximum(max(slots // n_pools - slack, 1) - n_right, 0)
             high = -(-slots // n_pools) + slack - n_right
             if (high < 0).any():
                 continue

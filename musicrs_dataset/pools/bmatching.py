@@ -42,10 +42,21 @@ def random_b_matching(
     Raises:
         RuntimeError: The solver stopped without an answer.
     """
+    cost = rng.random(allowed.shape)
+    # Dear pairs are hardly ever needed, and without them the program is a third as large.
+    for dearest in (0.35, 1.0):
+        matched = _cheapest(cost, allowed & (cost < dearest), need, low, high, exclusive)
+        if matched is not None:
+            return matched
+    return None
+
+
+def _cheapest(
+    cost: npt.NDArray[np.float64], allowed: Bools, need: Ints, low: Ints, high: Ints, exclusive: Sequence[Sequence[int]]
+) -> Bools | None:
     from scipy import sparse
     from scipy.optimize import linprog
 
-    cost = rng.random(allowed.shape)
     title, pool = np.nonzero(allowed)
     if not len(title):
         return np.zeros_like(allowed) if not need.any() and not low.any() else None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from musicrs_metric.errors import UserError
 
-from .poolset import DISTRACTORS, Design, Groups
-
-if TYPE_CHECKING:
-    from ..records import Thread
-    from .poolset import PoolSet
+from ..records import Thread
+from .balanced import balanced_pools
+from .files import manifest_path, write_pools
+from .fresh import fresh_pools, read_corpus
+from .paper import paper_pools
+from .poolset import DISTRACTORS, Design, Groups, PoolSet
 
 
 def pools(
@@ -40,8 +41,7 @@ def pools(
     """
     from rich.console import Console
 
-    from ..loading import load_threads
-    from .files import manifest_path, write_pools
+    from ..loading import iter_threads
 
     if (design is Design.FRESH) != (corpus is not None):
         raise UserError(
@@ -50,7 +50,7 @@ def pools(
             else f"--corpus is for the design fresh only, found --design {design}"
         )
     console = Console(stderr=True)
-    threads = load_threads(dataset, config)
+    threads = list(iter_threads(dataset, config, audio=False))
     made = _draw(threads, design, distractors, seed, corpus)
     write_pools(out, made, threads, source=dataset)
     for note in made.notes:
@@ -63,10 +63,6 @@ def pools(
 
 
 def _draw(threads: list[Thread], design: Design, distractors: int, seed: int, corpus: Path | None) -> PoolSet:
-    from .balanced import balanced_pools
-    from .fresh import fresh_pools, read_corpus
-    from .paper import paper_pools
-
     if corpus is not None:
         return fresh_pools(threads, read_corpus(corpus), distractors=distractors, seed=seed, track=_progress)
     draw = paper_pools if design is Design.PAPER else balanced_pools
