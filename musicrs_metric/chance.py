@@ -7,12 +7,12 @@ of the pool and the number of relevant items alone.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
-import numpy.typing as npt
 
-from .hits import Hits
+from .hits import Hits, Ints
 from .measures import DEFAULT_K, Floats, discounts, divide, ideal_dcg
 
 
@@ -31,15 +31,16 @@ def chance(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats] | No
         return None
     size, reachable = hits.pool_size, hits.n_reachable
     share = divide(reachable.astype(np.float64), size)
+    gains = np.concatenate([[0.0], np.cumsum(discounts(int(size.max(initial=0))))])
+    per_pool = _PerPool(size, reachable)
     values: dict[str, Floats] = {}
     for c in k:
         values[f"recall@{c}"] = divide(share * np.minimum(c, size), hits.n_relevant)
     for c in k:
-        gains = np.concatenate([[0.0], np.cumsum(discounts(c))])
         values[f"ndcg@{c}"] = divide(share * gains[np.minimum(c, size)], ideal_dcg(hits.n_relevant, c))
-    values["mrr"] = _per_pool(size, reachable, lambda n, r: expected_reciprocal_rank(n, r))
+    values["mrr"] = per_pool(expected_reciprocal_rank)
     for c in k:
-        values[f"hit@{c}"] = _per_pool(size, reachable, lambda n, r, c=c: hit_probability(n, r, c))  # type: ignore[misc]
+        values[f"hit@{c}"] = per_pool(partial(hit_probability, k=c))
     for c in k:
         values[f"precision@{c}"] = share * np.minimum(c, size) / c
     return values
@@ -104,9 +105,14 @@ def hit_probability(pool_size: int, n_relevant: int, k: int) -> float:
     return 1.0 - no_hit
 
 
-def _per_pool(size: npt.NDArray[np.int64], reachable: npt.NDArray[np.int64], expectation: object) -> Floats:
-    """Evaluate a scalar expectation once per distinct (pool size, number of relevant items)."""
-    assert callable(expectation)  # noqa: S101 - narrows the type for mypy
-    pairs, where = np.unique(np.stack([size, reachable], axis=1), axis=0, return_inverse=True)
-    values = np.array([expectation(int(n), int(r)) for n, r in pairs], dtype=np.float64)
-    return values[where.reshape(-1)] if len(pairs) else np.zeros(0)
+class _PerPool:
+    """Evaluates a function of pool size and number of relevant items once for each pair that occurs."""
+
+    def __init__(self, size: Ints, reachable: Ints) -> None:
+        most = int(reachable.max(initial=0)) + 1
+        pairs, self._where = np.unique(size * most + reachable, return_inverse=True)
+        self._pairs = [divmod(pair, most) for pair in pairs.tolist()]
+
+    def __call__(self, expectation: Callable[[int, int], float]) -> Floats:
+        values = np.array([expectation(size, reachable) for size, reachable in self._pairs], dtype=np.float64)
+        return values[self._where]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .inputs import string_lists
 from .matching import Judgement, judge_in_pool, judge_without_pool
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+UNKNOWN = -1
+"""The place of an answer that names no candidate."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +27,11 @@ class Hits:
     Attributes:
         thread: Shape (h,): position of the thread of each hit, ascending.
         rank: Shape (h,): rank of each hit, 1 = best, ascending within a thread.
-        n_relevant: Shape (n,): distinct relevant items.
-        n_reachable: Shape (n,): relevant items that the pool holds.
+        n_relevant: Shape (n,): distinct relevant items, in the pool or not.
+        n_reachable: Shape (n,): relevant items that the pool holds; equal to `n_relevant` where no pools are given.
         pool_size: Shape (n,): distinct candidates, or None where no pools are given.
-        n_unknown: Shape (n,): ranked strings that name no candidate.
-        n_duplicate: Shape (n,): ranked strings that repeat a candidate.
+        n_unknown: Shape (n,): ranked strings that name no candidate; 0 where no pools are given.
+        n_duplicate: Shape (n,): ranked strings that name a candidate for a second time.
         missing: Shape (n,), bool: threads without any prediction.
     """
 
@@ -37,7 +42,7 @@ class Hits:
     pool_size: Ints | None
     n_unknown: Ints
     n_duplicate: Ints
-    missing: npt.NDArray[np.bool_]
+    missing: Bools
 
     def __len__(self) -> int:
         return len(self.n_relevant)
@@ -48,7 +53,7 @@ def hits_from_strings(
     references: Sequence[Sequence[str]],
     candidates: Sequence[Sequence[str]] | None = None,
 ) -> Hits:
-    """Judge rankings of strings.
+    """Judge rankings of strings; see `musicrs_metric.matching` for the rule.
 
     Args:
         rankings: One list of strings per thread, best first; None where the system gave no prediction.
@@ -59,19 +64,31 @@ def hits_from_strings(
         The hits, threads in the order given.
 
     Raises:
-        ValueError: The three sequences differ in length.
+        ValueError: The three sequences differ in length, or hold something other than lists of strings.
     """
-    _check_lengths(rankings=len(rankings), references=len(references), candidates=_length(candidates, len(rankings)))
-    no_answer: Sequence[str] = ()
-    judgements: Iterable[Judgement]
-    if candidates is None:
-        judgements = (judge_without_pool(r or no_answer, g) for r, g in zip(rankings, references, strict=True))
-    else:
-        judgements = (
-            judge_in_pool(r or no_answer, g, c) for r, g, c in zip(rankings, references, candidates, strict=True)
-        )
-    missing = np.fromiter((r is None for r in rankings), dtype=bool, count=len(rankings))
-    return _gather(judgements, missing, with_pool=candidates is not None)
+    n = len(rankings)
+    _check_lengths(rankings=n, references=len(references), candidates=n if candidates is None else len(candidates))
+    answers: list[Sequence[str]] = [() if ranking is None else ranking for ranking in rankings]
+    columns = (answers, references) if candidates is None else (answers, references, candidates)
+    if any(issubclass(kind, str) for column in columns for kind in set(map(type, column))):
+        _refuse(*columns)  # a bare string would be ranked letter by letter
+    judge: Callable[..., Judgement] = judge_without_pool if candidates is None else judge_in_pool
+    try:
+        judgements = [judge(*row) for row in zip(*columns, strict=True)]
+    except TypeError:
+        _refuse(*columns)
+        raise
+    found, *counts = zip(*judgements, strict=True) if judgements else ((),) * len(Judgement._fields)
+    n_relevant, n_reachable, pool_size, n_unknown, n_duplicate = np.array(counts, dtype=np.int64)
+    return Hits(
+        *_thread_and_rank(np.frombuffer(b"".join(found), dtype=bool), _lengths(found)),
+        n_relevant,
+        n_reachable,
+        None if candidates is None else pool_size,
+        n_unknown,
+        n_duplicate,
+        missing=np.fromiter((ranking is None for ranking in rankings), dtype=bool, count=n),
+    )
 
 
 def hits_from_indices(
@@ -79,123 +96,146 @@ def hits_from_indices(
     references: Any,
     pool_sizes: int | Sequence[int] | Ints,
 ) -> Hits:
-    """Judge rankings given as places in the pool; orders of magnitude quicker than strings.
+    """Judge rankings given as places in the pool; an order of magnitude quicker than strings.
 
     Args:
         rankings: Integer array of shape (n, m), or a (possibly ragged) Arrow list array or sequence of sequences:
-            places in the thread's pool, best first. -1 stands for an answer that names no candidate.
-        references: Boolean array of shape (n, p), true where the candidate is relevant; or, per thread, the places
-            of the relevant candidates.
+            places in the thread's pool, best first. -1 stands for an answer that names no candidate, and null or None
+            in place of a list for a thread without prediction.
+        references: Boolean array of shape (n, p), true where the candidate is relevant; or the places of the relevant
+            candidates of each thread, in any of the forms of `rankings`.
         pool_sizes: Candidates per thread; one number where all pools are of one size.
 
     Returns:
         The hits; a repeated place keeps its first rank and later ranks close up.
 
     Raises:
-        ValueError: Lengths differ, or a place lies outside the pool.
+        ValueError: Lengths differ, something other than integers is given, or a place lies outside the pool.
     """
-    places, lengths = _flatten(rankings)
+    ranked, missing = _flatten("rankings", rankings)
+    n = len(missing)
+    sizes: Ints = np.asarray(pool_sizes, dtype=np.int64)
+    if sizes.ndim == 0:
+        sizes = np.full(n, sizes)
+    _check_lengths(rankings=n, references=len(references), pool_sizes=len(sizes))
+    _check_places("rankings", ranked, sizes, lowest=UNKNOWN)
+    is_relevant, n_relevant = _relevance(references, sizes)
+    # The pools lie end to end as one row of cells, and a last cell stands for whatever names no candidate.
+    cells, lengths = _cells(ranked, sizes), ranked.lengths
+    nowhere = len(is_relevant) - 1
+    n_unknown, n_duplicate = _count(cells == nowhere, lengths), np.zeros(n, dtype=np.int64)
+    if _any_repeat(cells, nowhere):
+        repeats = _repeats(cells, nowhere)
+        n_duplicate = _count(repeats, lengths)
+        cells, lengths = cells[~repeats], lengths - n_duplicate
+    thread, rank = _thread_and_rank(is_relevant[cells], lengths)
+    return Hits(thread, rank, n_relevant, n_relevant, sizes, n_unknown, n_duplicate, missing)
+
+
+class _Lists(NamedTuple):
+    """One list of places per thread, laid end to end."""
+
+    places: Ints
+    lengths: Ints
+
+
+def _relevance(references: Any, pool_sizes: Ints) -> tuple[Bools, Ints]:
+    """One flag per cell, and how many are set in each pool."""
+    if isinstance(references, np.ndarray) and references.dtype == bool:
+        if (pool_sizes == references.shape[1]).all():
+            return np.append(references, False), np.count_nonzero(references, axis=1)
+        lists = _Lists(np.nonzero(references)[1], np.count_nonzero(references, axis=1))
+    else:
+        lists, _ = _flatten("references", references)
+    _check_places("references", lists, pool_sizes, lowest=0)
+    flags = np.zeros(int(pool_sizes.sum()) + 1, dtype=bool)
+    flags[_cells(lists, pool_sizes)] = True
+    return flags, _count(flags, pool_sizes)
+
+
+def _cells(lists: _Lists, pool_sizes: Ints) -> Ints:
+    ends = np.cumsum(pool_sizes)
+    cells: Ints = lists.places + np.repeat(ends - pool_sizes, lists.lengths)
+    cells[lists.places == UNKNOWN] = ends[-1] if len(ends) else 0
+    return cells
+
+
+def _any_repeat(cells: Ints, nowhere: int) -> bool:
+    seen = np.zeros(nowhere + 1, dtype=bool)
+    seen[cells] = True
+    return bool(np.count_nonzero(seen[:nowhere]) < np.count_nonzero(cells != nowhere))
+
+
+def _repeats(cells: Ints, nowhere: int) -> Bools:
+    """Which cells stood in the row before; the one for what names no candidate never counts as a repeat."""
+    order = np.arange(len(cells))
+    first = np.full(nowhere + 1, len(cells))
+    np.minimum.at(first, cells, order)
+    repeats: Bools = (order > first[cells]) & (cells != nowhere)
+    return repeats
+
+
+def _thread_and_rank(found: Bools, lengths: Ints) -> tuple[Ints, Ints]:
+    """Where the hits are, from one flag per rank of rankings of these lengths laid end to end."""
+    hits = np.flatnonzero(found)
+    thread = _owner(hits, lengths)
+    return thread, hits - (np.cumsum(lengths) - lengths)[thread] + 1
+
+
+def _owner(positions: Ints, lengths: Ints) -> Ints:
+    """Which list each position belongs to, lists of these lengths laid end to end."""
+    return np.searchsorted(np.cumsum(lengths), positions, side="right")
+
+
+def _count(flags: Bools, lengths: Ints) -> Ints:
+    """How many flags are set in each list; flags behind the last list are not counted."""
     n = len(lengths)
-    sizes = np.broadcast_to(np.asarray(pool_sizes, dtype=np.int64), (n,)) if np.ndim(pool_sizes) == 0 else None
-    sizes = np.asarray(pool_sizes, dtype=np.int64) if sizes is None else sizes
-    mask = _relevance_mask(references, int(sizes.max(initial=0)))
-    _check_lengths(rankings=n, references=len(mask), pool_sizes=len(sizes))
-    n_relevant = np.count_nonzero(mask, axis=1).astype(np.int64)
-    _check_places(places, lengths, sizes)
-    uniform = n > 0 and bool((lengths == lengths[0]).all()) and int(lengths[0]) > 0
-    if uniform:
-        table = places.reshape(n, -1)
-        ordered = np.sort(table, axis=1)
-        clean = int(table.min()) >= 0 and not (ordered[:, 1:] == ordered[:, :-1]).any()
-        if clean:
-            relevant = np.take_along_axis(mask, table, axis=1)
-            flat = np.flatnonzero(relevant)
-            thread, column = np.divmod(flat, table.shape[1])
-            zeros = np.zeros(n, dtype=np.int64)
-            return Hits(thread, column + 1, n_relevant, n_relevant, sizes, zeros, zeros, np.zeros(n, dtype=bool))
-    bounds = np.concatenate([[0], np.cumsum(lengths)])
-    judgements = (
-        _judge_places(places[start:stop], mask[i], int(sizes[i]))
-        for i, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True))
-    )
-    return _gather(judgements, np.zeros(n, dtype=bool), with_pool=True)
+    return np.bincount(_owner(np.flatnonzero(flags), lengths), minlength=n)[:n]
 
 
-def _judge_places(places: Ints, relevant: npt.NDArray[np.bool_], pool_size: int) -> Judgement:
-    known = places >= 0
-    first = np.ones(len(places), dtype=bool)
-    _, first_at, inverse = np.unique(places, return_index=True, return_inverse=True)
-    first[:] = first_at[inverse] == np.arange(len(places))
-    kept = places[first | ~known]
-    found = (kept >= 0) & relevant[kept]
-    n_relevant = int(relevant.sum())
-    ranks = (np.flatnonzero(found) + 1).tolist()
-    return Judgement(ranks, n_relevant, n_relevant, pool_size, int((~known).sum()), len(places) - len(kept))
-
-
-def _gather(judgements: Iterable[Judgement], missing: npt.NDArray[np.bool_], *, with_pool: bool) -> Hits:
-    rows = list(judgements)
-    n = len(rows)
-
-    def column(get: Callable[[Judgement], int]) -> Ints:
-        return np.fromiter(map(get, rows), dtype=np.int64, count=n)
-
-    n_hits = column(lambda row: len(row.hit_ranks))
-    ranks = np.fromiter(chain.from_iterable(row.hit_ranks for row in rows), dtype=np.int64, count=int(n_hits.sum()))
-    return Hits(
-        thread=np.repeat(np.arange(n), n_hits),
-        rank=ranks,
-        n_relevant=column(lambda row: row.n_relevant),
-        n_reachable=column(lambda row: row.n_reachable),
-        pool_size=column(lambda row: row.pool_size) if with_pool else None,
-        n_unknown=column(lambda row: row.n_unknown),
-        n_duplicate=column(lambda row: row.n_duplicate),
-        missing=missing,
-    )
-
-
-def _flatten(rankings: Any) -> tuple[Ints, Ints]:
-    """Places in one flat array, and how many each thread has."""
-    if isinstance(rankings, np.ndarray) and rankings.ndim == 2:
-        if not np.issubdtype(rankings.dtype, np.integer):
-            raise ValueError(f"rankings must hold integers (places in the pool), found dtype {rankings.dtype}")
-        n, m = rankings.shape
-        return rankings.reshape(-1), np.full(n, m, dtype=np.int64)
-    if hasattr(rankings, "combine_chunks"):  # an Arrow chunked array
-        rankings = rankings.combine_chunks()
-    if hasattr(rankings, "value_lengths"):  # an Arrow list array, fixed-size or not
-        return rankings.flatten().to_numpy(zero_copy_only=False), np.asarray(rankings.value_lengths(), dtype=np.int64)
-    lengths = np.fromiter(map(len, rankings), dtype=np.int64, count=len(rankings))
-    flat = np.fromiter(chain.from_iterable(rankings), dtype=np.int64, count=int(lengths.sum()))
-    return flat, lengths
-
-
-def _relevance_mask(references: Any, width: int) -> npt.NDArray[np.bool_]:
-    if isinstance(references, np.ndarray) and references.dtype == bool and references.ndim == 2:
-        return references
-    places, lengths = _flatten(references)
-    if len(places) and (int(places.min()) < 0 or int(places.max()) >= width):
-        raise ValueError(f"a relevant place lies outside its pool of at most {width} candidates")
-    mask = np.zeros((len(lengths), width), dtype=bool)
-    mask[np.repeat(np.arange(len(lengths)), lengths), places] = True
-    return mask
-
-
-def _check_places(places: Ints, lengths: Ints, sizes: Ints) -> None:
+def _flatten(name: str, lists: Any) -> tuple[_Lists, Bools]:
+    """Lay lists of places end to end, and tell which lists are null."""
+    if isinstance(lists, np.ndarray) and lists.ndim == 2:
+        places, lengths = lists.reshape(-1), np.full(len(lists), lists.shape[1])
+        missing = np.zeros(len(lists), dtype=bool)
+    elif hasattr(lists, "combine_chunks") or hasattr(lists, "value_lengths"):  # Arrow lists, chunked or not
+        whole = lists.combine_chunks() if hasattr(lists, "combine_chunks") else lists
+        places = whole.flatten().to_numpy(zero_copy_only=False)
+        lengths = np.asarray(whole.value_lengths().fill_null(0), dtype=np.int64)
+        missing = np.asarray(whole.is_null())
+    else:
+        rows = [() if row is None else row for row in lists]
+        places, lengths = np.asarray(list(chain.from_iterable(rows))), _lengths(rows)
+        missing = np.fromiter((row is None for row in lists), dtype=bool, count=len(rows))
     if not len(places):
+        places = np.zeros(0, dtype=np.int64)
+    if places.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold integers, the places of candidates in their pool; found {places.dtype}")
+    if places.dtype.kind == "u":  # unsigned plus signed 64-bit integers would make floats
+        places = places.astype(np.int64)
+    return _Lists(places, lengths), missing
+
+
+def _lengths(lists: Sequence[Sequence[Any]]) -> Ints:
+    return np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+
+
+def _refuse(rankings: Any, references: Any, candidates: Any = ()) -> None:
+    for name, column in (("rankings", rankings), ("references", references), ("candidates", candidates)):
+        string_lists(name, column)
+
+
+def _check_places(name: str, lists: _Lists, pool_sizes: Ints, *, lowest: int) -> None:
+    places, lengths = lists
+    if not len(places) or (places.min() >= lowest and places.max() < pool_sizes.min()):
         return
-    low = int(places.min())
-    if low < -1 or (places.max() >= sizes.min() and (places >= np.repeat(sizes, lengths)).any()):
-        bad = np.flatnonzero((places < -1) | (places >= np.repeat(sizes, lengths)))[0]
-        thread = int(np.searchsorted(np.cumsum(lengths), bad, side="right"))
+    outside = np.flatnonzero((places < lowest) | (places >= np.repeat(pool_sizes, lengths)))
+    if len(outside):
+        thread = int(_owner(outside[:1], lengths)[0])
+        or_unknown = " (or -1 for an answer that names no candidate)" if lowest == UNKNOWN else ""
         raise ValueError(
-            f"ranking {thread} names place {int(places[bad])}, expected 0 to {int(sizes[thread]) - 1} "
-            "(or -1 for an answer that names no candidate)"
+            f"{name}[{thread}] names place {places[outside[0]]}, expected 0 to {pool_sizes[thread] - 1}{or_unknown}"
         )
-
-
-def _length(values: Sequence[Any] | None, default: int) -> int:
-    return default if values is None else len(values)
 
 
 def _check_lengths(**lengths: int) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .measures import Floats
 
@@ -13,7 +13,9 @@ RESAMPLES = 10_000
 CONFIDENCE = 0.95
 # Beyond this many threads the resampled mean is normal to the digits shown, and drawing n x 10,000 indices is waste.
 LARGE_SAMPLE = 2_000
-_DRAWS_AT_ONCE = 4_000_000
+# Small blocks stay in the processor's cache, and their matrix products are too small for BLAS to start threads, which
+# on a busy machine wait for each other for most of the time.
+_DRAWS_AT_ONCE = 15_000
 
 
 class Intervals(NamedTuple):
@@ -75,12 +77,10 @@ def mean_intervals(
         return None
     tail = (1 - confidence) / 2
     if n > LARGE_SAMPLE:
-        from statistics import NormalDist
-
-        error = standard_error(values)
-        reach = NormalDist().inv_cdf(1 - tail) * (np.zeros(values.shape[1]) if error is None else error)
-        mean = values.mean(axis=0)
-        return Intervals(mean - reach, mean + reach, "normal")
+        z = NormalDist().inv_cdf(1 - tail)
+        reach = z * values.std(axis=0, ddof=1) / np.sqrt(n)
+        mean, least, most = values.mean(axis=0), values.min(axis=0), values.max(axis=0)
+        return Intervals(np.maximum(mean - reach, least), np.minimum(mean + reach, most), "normal")
     means = resampled_means(values, resamples=resamples, seed=seed)
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
     return Intervals(low, high, "percentile bootstrap")
@@ -99,13 +99,14 @@ def resampled_means(values: Floats, *, resamples: int, seed: int) -> Floats:
     """
     rng = np.random.default_rng(seed)
     n = len(values)
-    # How often each row was drawn, times the rows: one matrix product serves all columns. Blocks bound the memory.
+    # How often each row was drawn, times the rows: one matrix product serves all columns.
     block = max(1, _DRAWS_AT_ONCE // n)
-    means = [_draw_counts(rng, n, min(block, resamples - done)) @ values for done in range(0, resamples, block)]
-    return np.concatenate(means) / n
+    sums = [_draw_counts(rng, n, min(block, resamples - done)) @ values for done in range(0, resamples, block)]
+    return np.concatenate(sums) / n
 
 
-def _draw_counts(rng: np.random.Generator, n: int, rows: int) -> npt.NDArray[np.float64]:
+def _draw_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
+    """How often each of n threads was drawn, in each of `rows` resamples of n."""
     drawn = rng.integers(0, n, size=(rows, n))
     drawn += np.arange(0, rows * n, n)[:, None]
     return np.bincount(drawn.reshape(-1), minlength=rows * n).reshape(rows, n).astype(np.float64)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 _STRAIGHT_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 _OUTER = ' \t"'
+
+Strings = Sequence[str]
 
 
 def normalise(text: str) -> str:
@@ -27,10 +30,15 @@ def normalise(text: str) -> str:
     Returns:
         The normal form; an empty string matches nothing.
 
+    Raises:
+        TypeError: `text` is not a string.
+
     Examples:
         >>> normalise(' “I Will Wait” ')
         'i will wait'
     """
+    if str.isascii(text):  # most titles, eight times quicker
+        return text.lower().strip(_OUTER)
     return unicodedata.normalize("NFC", text).lower().translate(_STRAIGHT_QUOTES).strip(_OUTER)
 
 
@@ -45,8 +53,8 @@ class Pool:
 
     def __init__(self, candidates: Iterable[str]) -> None:
         self.place: dict[str, int] = {}
-        for i, candidate in enumerate(candidates):
-            self.place.setdefault(candidate, i)
+        for place, candidate in enumerate(candidates):
+            self.place.setdefault(candidate, place)
         self._by_form: dict[str, int | None] | None = None
 
     def __len__(self) -> int:
@@ -90,7 +98,7 @@ class Judgement(NamedTuple):
     """What one ranking found in one thread.
 
     Attributes:
-        hit_ranks: Ranks (1 = best) of the relevant candidates found, ascending, after repeats were closed up.
+        found: One byte per rank, best first, after repeats were closed up: 1 where the item is relevant.
         n_relevant: Distinct relevant items of the thread, in the pool or not.
         n_reachable: Those that the pool holds; equal to `n_relevant` where no pool is given.
         pool_size: Distinct candidates; 0 where no pool is given.
@@ -98,7 +106,7 @@ class Judgement(NamedTuple):
         n_duplicate: Ranked strings that name a candidate for a second time.
     """
 
-    hit_ranks: list[int]
+    found: bytes
     n_relevant: int
     n_reachable: int
     pool_size: int
@@ -106,7 +114,7 @@ class Judgement(NamedTuple):
     n_duplicate: int
 
 
-def judge_in_pool(ranking: Sequence[str], relevant: Sequence[str], candidates: Sequence[str]) -> Judgement:
+def judge_in_pool(ranking: Strings, relevant: Strings, candidates: Strings) -> Judgement:
     """Judge a ranking of strings against a pool of candidates.
 
     A repeated candidate keeps its first rank and later ranks close up; a string that names no candidate keeps its
@@ -119,41 +127,42 @@ def judge_in_pool(ranking: Sequence[str], relevant: Sequence[str], candidates: S
 
     Returns:
         The judgement.
+
+    Raises:
+        TypeError: An item is not a string.
     """
-    # The usual case, a duplicate-free ranking of exact candidates, needs two sets and no index; the time is in hashing.
-    pool = set(candidates)
-    gold = set(relevant)
-    if gold <= pool and len(gold) == len(relevant) and pool.issuperset(ranking) and len(set(ranking)) == len(ranking):
-        ranks = [rank for rank, text in enumerate(ranking, 1) if text in gold]
-        return Judgement(ranks, len(gold), len(gold), len(pool), 0, 0)
+    "".join(candidates)  # the quickest way to learn that all are strings
+    pool = dict.fromkeys(candidates, 0)
+    gold = dict.fromkeys(relevant, 1)
+    n_candidates = len(pool)
+    pool.update(gold)
+    if len(pool) == n_candidates:
+        # The usual case, distinct and exact candidates, in one look-up each: a candidate is taken out as it is ranked,
+        # so that its repeat fails just as an unknown string does.
+        with suppress(KeyError):
+            return Judgement(bytes(map(pool.pop, ranking)), len(gold), len(gold), n_candidates, 0, 0)
     return _judge_by_place(ranking, relevant, Pool(candidates))
 
 
-def _judge_by_place(ranking: Sequence[str], relevant: Sequence[str], pool: Pool) -> Judgement:
-    gold: set[int | str] = set()
-    for text in relevant:
-        place = pool.resolve(text)
-        gold.add(text if place is None else place)
+def _judge_by_place(ranking: Strings, relevant: Strings, pool: Pool) -> Judgement:
+    gold = {text if (place := pool.resolve(text)) is None else place for text in relevant}
     seen: set[int] = set()
-    ranks: list[int] = []
-    n_unknown = n_duplicate = rank = 0
+    found = bytearray()
+    n_unknown = 0
     for text in ranking:
         place = pool.resolve(text)
         if place is None:
             n_unknown += 1
         elif place in seen:
-            n_duplicate += 1
             continue
         else:
             seen.add(place)
-        rank += 1
-        if place in gold:
-            ranks.append(rank)
+        found.append(place in gold)
     n_reachable = sum(isinstance(item, int) for item in gold)
-    return Judgement(ranks, len(gold), n_reachable, len(pool), n_unknown, n_duplicate)
+    return Judgement(bytes(found), len(gold), n_reachable, len(pool), n_unknown, len(ranking) - len(found))
 
 
-def judge_without_pool(ranking: Sequence[str], relevant: Sequence[str]) -> Judgement:
+def judge_without_pool(ranking: Strings, relevant: Strings) -> Judgement:
     """Judge a ranking of strings where no candidates are known.
 
     The matching rule is applied to the strings themselves: against the relevant items (exact repeats of which count
@@ -165,16 +174,12 @@ def judge_without_pool(ranking: Sequence[str], relevant: Sequence[str]) -> Judge
 
     Returns:
         The judgement, with `pool_size` 0 and `n_unknown` 0.
+
+    Raises:
+        TypeError: An item is not a string.
     """
+    "".join(relevant)  # refuses what is not a string, as above
     gold = Pool(relevant)
-    seen: set[int | str] = set()
-    ranks: list[int] = []
-    for text in ranking:
-        place = gold.resolve(text)
-        item = text if place is None else place
-        if item in seen:
-            continue
-        seen.add(item)
-        if place is not None:
-            ranks.append(len(seen))
-    return Judgement(ranks, len(gold), len(gold), 0, 0, len(ranking) - len(seen))
+    places = {text if (place := gold.resolve(text)) is None else place: None for text in ranking}
+    found = bytes(isinstance(item, int) for item in places)
+    return Judgement(found, len(gold), len(gold), 0, 0, len(ranking) - len(found))

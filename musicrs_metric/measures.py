@@ -20,7 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from .hits import Hits
+from .hits import Hits, Ints
 
 DEFAULT_K = (1, 5, 10, 20)
 
@@ -59,10 +59,11 @@ def discounts(depth: int) -> Floats:
     return 1.0 / np.log2(np.arange(2, depth + 2, dtype=np.float64))
 
 
-def ideal_dcg(n_relevant: npt.NDArray[np.int64], k: int) -> Floats:
+def ideal_dcg(n_relevant: Ints, k: int) -> Floats:
     """The DCG of the best possible list, min(n_relevant, k) hits from rank 1; same shape as `n_relevant`."""
-    gains = np.concatenate([[0.0], np.cumsum(discounts(k))])
-    return gains[np.minimum(n_relevant, k)]
+    hits = np.minimum(n_relevant, k)
+    gains = np.concatenate([[0.0], np.cumsum(discounts(int(hits.max(initial=0))))])
+    return gains[hits]
 
 
 def measure(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats]:
@@ -76,31 +77,30 @@ def measure(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats]:
         Measure name to an array of shape (n,) with values in [0, 1]; 0 for a thread with no relevant item.
     """
     n = len(hits)
-    found = {c: np.bincount(hits.thread[hits.rank <= c], minlength=n).astype(np.float64) for c in k}
-    gain = 1.0 / np.log2(hits.rank + 1.0)
-    values: dict[str, Floats] = {}
-    for c in k:
-        values[f"recall@{c}"] = divide(found[c], hits.n_relevant)
-    for c in k:
-        top = hits.rank <= c
-        dcg = np.bincount(hits.thread[top], weights=gain[top], minlength=n)
-        # A perfect list sums the same terms in another order; the cap keeps rounding from lifting it over 1.
-        values[f"ndcg@{c}"] = np.minimum(divide(dcg, ideal_dcg(hits.n_relevant, c)), 1.0)
+    found: dict[int, Floats | Ints] = {}
+    dcg: dict[int, Floats | Ints] = {}
+    thread, rank = hits.thread, hits.rank
+    for c in sorted(k, reverse=True):
+        in_top = rank <= c
+        thread, rank = thread[in_top], rank[in_top]
+        found[c] = np.bincount(thread, minlength=n)
+        dcg[c] = np.bincount(thread, weights=1.0 / np.log2(rank + 1.0), minlength=n)
+    values = {f"recall@{c}": divide(found[c], hits.n_relevant) for c in k}
+    # A perfect list sums the same terms in another order; the cap keeps rounding from lifting it over 1.
+    values |= {f"ndcg@{c}": np.minimum(divide(dcg[c], ideal_dcg(hits.n_relevant, c)), 1.0) for c in k}
     values["mrr"] = _reciprocal_rank(hits)
-    for c in k:
-        values[f"hit@{c}"] = (found[c] > 0).astype(np.float64)
-    for c in k:
-        values[f"precision@{c}"] = found[c] / c
+    values |= {f"hit@{c}": (found[c] > 0).astype(np.float64) for c in k}
+    values |= {f"precision@{c}": found[c] / c for c in k}
     return values
 
 
-def divide(numerator: Floats, denominator: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> Floats:
+def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """Divide, with 0 where the denominator is 0 (a thread with no relevant item)."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 
 def _reciprocal_rank(hits: Hits) -> Floats:
     reciprocal = np.zeros(len(hits))
-    threads, first = np.unique(hits.thread, return_index=True)
-    reciprocal[threads] = 1.0 / hits.rank[first]
+    first = np.flatnonzero(np.diff(hits.thread, prepend=-1))
+    reciprocal[hits.thread[first]] = 1.0 / hits.rank[first]
     return reciprocal

@@ -52,7 +52,7 @@ class Scores:
     by: dict[str, dict[str, Scores]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types: scores at the top, then counts, `chance`, `ceiling`, `se`, `interval`, `by_<name>`."""
+        """Return plain JSON types: scores, counts, `chance`, `ceiling`, `se`, `interval`, settings, `by_<grouping>`."""
         flat: dict[str, Any] = {**self.values, **self._counts()}
         flat |= {"chance": self.chance, "ceiling": self.ceiling, "se": self.se}
         flat["interval"] = None if self.interval is None else {name: list(pair) for name, pair in self.interval.items()}
