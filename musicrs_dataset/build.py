@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from musicrs_metric.errors import UserError, some
@@ -15,6 +15,7 @@ from .checks import invalid_rows, odd_rows
 from .describe import describe
 from .folders import replacing_folder
 from .manifest import MANIFEST, AudioDigest, ConfigEntry, Manifest, PoolsEntry, shards_of
+from .named_pools import NamedPools
 from .parquet import SHARD_BYTES, ShardWriter
 from .pools.files import with_pools
 from .records import Thread
@@ -24,21 +25,6 @@ from .sources import About
 FOLDER = "musicrs"  # `load_dataset` keeps its cache under the folder's name
 
 Track = Callable[[Sequence[Thread]], Iterable[Thread]]
-
-
-@dataclass(frozen=True)
-class NamedPools:
-    """Pools to write beside those that the threads came with.
-
-    Attributes:
-        name: What stands behind the names of their configurations, as in `query_only_balanced`.
-        pools: Thread id to candidates.
-        sha256: Hash of the file that they came from, if any.
-    """
-
-    name: str
-    pools: Mapping[str, tuple[str, ...]]
-    sha256: str | None = None
 
 
 def build(
@@ -147,5 +133,5 @@ def _check_rows(threads: Sequence[Thread], pools: str) -> None:
     found = invalid_rows(threads)
     if found:
         where = f"with the pools {pools!r}, " if pools else ""
-        told = "; ".join(f"{finding.count} {finding.what} ({some(finding.threads, 3)})" for finding in found)
+        told = "; ".join(f"{finding.count} {finding.what} ({some(finding.where, 3)})" for finding in found)
         raise UserError(f"{where}the threads are not a valid dataset: {told}; mend the source and build again")

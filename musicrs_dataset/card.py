@@ -174,7 +174,7 @@ def _chance(manifest: Manifest) -> str:
 
 
 def _limits(published: PoolsEntry, manifest: Manifest) -> str:
-    odd = [(finding.what, f"{finding.count:,}", f"{len(finding.threads):,}") for finding in published.odd]
+    odd = [(finding.what, f"{finding.count:,}", f"{len(finding.where):,}") for finding in published.odd]
     frequency = published.description.pool_frequency
     lines = list(manifest.about.limits)
     if frequency.right is not None and frequency.wrong is not None:

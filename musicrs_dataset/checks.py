@@ -17,19 +17,19 @@ Count = Callable[[Thread], int]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was found in some threads.
+    """Something that was found in some threads or files.
 
     Attributes:
         name: Its short name.
         what: Its meaning, in words.
         count: How often it was found, over all threads.
-        threads: Ids of the threads it was found in, in dataset order.
+        where: Ids of the threads it was found in, in dataset order; or names of files.
     """
 
     name: str
     what: str
     count: int
-    threads: tuple[str, ...]
+    where: tuple[str, ...]
 
 
 def invalid_rows(threads: Sequence[Thread]) -> list[Finding]:

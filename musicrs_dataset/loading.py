@@ -11,7 +11,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
-from .schema import SPLIT, from_row
+from .schema import SPLIT, arrow_schema, base_config, from_row
 
 _BATCH = 4  # threads; ten clips each fit in memory anywhere
 
@@ -54,7 +54,12 @@ def iter_threads(
     )
     for batch in batches:
         for row in batch.to_pylist():
-            yield from_row(row)
+            try:
+                thread = from_row(row)
+            except (LookupError, TypeError, ValueError) as error:
+                found = f"{dataset}, {config}, thread {row.get('thread_id')}"
+                raise UserError(f"{found}: the row is not one of this dataset ({error!r}); rebuild it") from error
+            yield thread
 
 
 def config_names(folder: Path) -> list[str]:
@@ -69,10 +74,13 @@ def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
     shards = sorted(folder.glob(f"{config}/{SPLIT}-*.parquet"))
     if not shards:
         raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
+    expected = arrow_schema(base_config(config))
     for shard in shards:
         try:
             with pyarrow.parquet.ParquetFile(shard) as file:
-                columns = [name for name in file.schema_arrow.names if audio or name != "clips"]
+                if not file.schema_arrow.equals(expected):
+                    raise UserError(f"{shard}: its columns are not those of {config}; rebuild the dataset")
+                columns = [name for name in expected.names if audio or name != "clips"]
                 yield from file.iter_batches(_BATCH, columns=columns)
         except (pyarrow.ArrowException, OSError) as error:
             raise UserError(f"{shard}: cannot be read ({_first_line(error)}); rebuild the dataset") from error

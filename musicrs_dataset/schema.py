@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from musicrs_metric.errors import UserError
+
 from .records import Clip, Comment, Entities, Link, Thread
 
 CLIP_RATE = 48_000  # Hz; no lower than any audio model of the field asks for
@@ -45,6 +47,22 @@ CONFIGS = {
         Config("audio_only", False, True, "the clips alone"),
     )
 }
+
+
+def base_config(name: str) -> Config:
+    """Find the published configuration whose columns a configuration has.
+
+    Args:
+        name: Its own name, or one with the name of other pools behind it, such as `query_only_balanced`.
+
+    Raises:
+        UserError: It is neither.
+    """
+    for config in CONFIGS.values():
+        if name == config.name or name.startswith(f"{config.name}_"):
+            return config
+    raise UserError(f"configuration {name!r}: expected {', '.join(CONFIGS)}, or one of them with `_` and a pools' name")
+
 
 _STRING: Feature = {"dtype": "string", "_type": "Value"}
 _NUMBER: Feature = {"dtype": "float64", "_type": "Value"}

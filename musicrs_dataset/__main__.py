@@ -1,0 +1,5 @@
+"""`python -m musicrs_dataset`."""
+
+from .cli import main
+
+main()

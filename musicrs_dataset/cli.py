@@ -1,0 +1,194 @@
+"""The command line of the data: build it, install it, look at it, check it, share it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from musicrs_metric.errors import UserError, front_door
+
+from .audit.cli import audit
+from .pools.cli import pools
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .named_pools import NamedPools
+
+app = typer.Typer(
+    name="musicrs-dataset",
+    help="The MusiCRS conversations as `load_dataset` finds them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+Item = TypeVar("Item")
+Dataset = Annotated[str, typer.Argument(metavar="DIR", help="Directory given to `build --out`, or the folder in it.")]
+DatasetOrName = Annotated[str, typer.Argument(metavar="DATASET", help="Directory given to `build --out`, or a name.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
+
+
+@app.command()
+def build(
+    source: Annotated[
+        str, typer.Option("--from", metavar="SOURCE", help="The authors' JSONL file, its Hub id, or mini (a toy).")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where to make the folder `musicrs`; one there is replaced.")
+    ],
+    audio: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Audio files named <video_id>.*, <thread_id>/<video_id>.* or <thread_id>/NN.*"
+        ),
+    ] = None,
+    pools_files: Annotated[
+        list[Path] | None,
+        typer.Option("--pools", metavar="FILE", help="Pools to add as further configurations; may be repeated."),
+    ] = None,
+    pools_names: Annotated[
+        list[str] | None,
+        typer.Option("--pools-name", metavar="NAME", help="Their names, in the same order. [the design they state]"),
+    ] = None,
+    config: Annotated[list[str] | None, typer.Option(help="Configuration to write; may be repeated. [all]")] = None,
+    install: Annotated[bool, typer.Option(help='Make `load_dataset("musicrs")` find it from anywhere.')] = True,
+) -> None:
+    """Write the dataset as Parquet with its card, and install it under the name musicrs."""
+    from .audio import AudioFolder
+    from .build import build as write
+    from .install import install as put
+    from .schema import CONFIGS
+    from .sources import resolve_source
+
+    chosen = config or list(CONFIGS)
+    told = _console()
+    folder = None if audio is None else AudioFolder(audio)
+    named = _named_pools(pools_files or [], pools_names or [])
+    clips = folder is None and any(name in CONFIGS and CONFIGS[name].with_audio for name in chosen)
+    threads, about = resolve_source(source, clips=clips)
+    made = write(
+        threads, out, about=about, configs=chosen, pools=named,
+        add_clips=None if folder is None else folder.add_clips, track=_progress("Writing"),
+    )  # fmt: skip
+    for note in (*about.notes, *(folder.report.lines() if folder else ())):
+        told.print(note, markup=False, highlight=False, soft_wrap=True)
+    typer.echo(f"{len(threads)} threads -> {made}")
+    if install:
+        _tell_installed(put(made).configs)
+
+
+@app.command()
+def install(dataset: Dataset, metric: Annotated[bool, typer.Option(help="Install the metric too.")] = True) -> None:
+    """Make `load_dataset("musicrs")` and `evaluate.load("musicrs")` work from any directory, offline."""
+    from .install import install as put
+
+    _tell_installed(put(dataset, metric=metric).configs)
+
+
+@app.command()
+def validate(
+    dataset: DatasetOrName,
+    clips: Annotated[bool, typer.Option("--clips", help="Decode every clip too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Name and count what is missing, invalid or odd; exit code 1 where something is missing or invalid."""
+    from .validate import validate as check
+
+    found = check(dataset, clips=clips, track=_progress("Checking"))
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        from rich.console import Console
+
+        from .tables import validation_tables
+
+        console = Console()
+        for table in validation_tables(found):
+            console.print(table)
+        rows = ", ".join(f"{name} {n}" for name, n in found.rows.items())
+        verdict = "valid" if found.is_valid else "NOT valid"
+        console.print(f"{dataset}: {verdict}; {rows} threads", markup=False, highlight=False, soft_wrap=True)
+    if not found.is_valid:
+        raise typer.Exit(1)
+
+
+@app.command()
+def describe(
+    dataset: DatasetOrName,
+    config: Annotated[str, typer.Option(help="Configuration to describe.")] = "audio_query",
+    as_json: Json = False,
+) -> None:
+    """Count threads, titles, genres, pools, links and clips."""
+    from .describe import describe as count
+    from .loading import iter_threads
+
+    threads = list(iter_threads(dataset, config, audio=False))
+    if not threads:
+        raise UserError(f"{dataset}, configuration {config!r}: there are no threads in it")
+    about = count(threads)
+    if as_json:
+        _print_json(about.to_dict())
+        return
+    from rich.console import Console
+
+    from .tables import description_tables
+
+    console = Console()
+    for table in description_tables(about):
+        console.print(table)
+
+
+@app.command()
+def push(
+    dataset: Dataset,
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="Where on the Hub; made if it does not exist.")],
+    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+) -> None:
+    """Upload the dataset with its card to the Hub."""
+    from .push import push as upload
+
+    typer.echo(upload(dataset, repo, private=private))
+
+
+# Commands that live beside what they run; like this module, theirs import heavy libraries inside functions alone.
+app.command()(pools)
+app.command()(audit)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one line and exit code 2."""
+    front_door(app)
+
+
+def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[NamedPools]:
+    from .named_pools import read_named_pools
+
+    if names and len(names) != len(files):
+        raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one for each, or none")
+    return [read_named_pools(file, name) for file, name in zip(files, names or [None] * len(files), strict=True)]
+
+
+def _tell_installed(configs: Iterable[str]) -> None:
+    typer.echo(
+        f'installed: load_dataset("musicrs") with {", ".join(configs)}; set HF_HUB_OFFLINE=1 to spare a look at the Hub'
+    )
+
+
+def _print_json(value: object) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def _progress(what: str) -> Callable[[Sequence[Item]], Iterable[Item]]:
+    from rich.progress import track
+
+    return lambda items: track(items, description=what, console=_console())

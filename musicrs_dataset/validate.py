@@ -1,0 +1,150 @@
+"""Looks for what is missing, invalid or odd in a dataset: its files, its columns, its rows and, if asked, its clips."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.files import strict_json
+from musicrs_metric.references import dataset_folder, fingerprint
+
+from .checks import Finding, invalid_rows, missing_audio, odd_rows
+from .loading import config_names, iter_threads
+from .manifest import MANIFEST
+from .records import Clip, Thread
+from .schema import CLIP_RATE, CONFIGS, SPLIT, base_config
+from .sources import file_sha256
+
+_TOLERANCE = 0.05  # seconds
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What was found.
+
+    Attributes:
+        dataset: What the user called it.
+        rows: Configuration to number of threads; those that cannot be read are left out.
+        missing: What should be there and is not.
+        invalid: What makes the dataset unusable.
+        odd: What a reader of scores should know; the published data has plenty.
+    """
+
+    dataset: str
+    rows: dict[str, int]
+    missing: tuple[Finding, ...]
+    invalid: tuple[Finding, ...]
+    odd: tuple[Finding, ...]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing is missing or invalid."""
+        return not self.missing and not self.invalid
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types."""
+        return {"is_valid": self.is_valid, **asdict(self)}
+
+
+def validate(
+    dataset: str | Path, *, clips: bool = False, track: Callable[[Sequence[str]], Iterable[str]] = iter
+) -> Validation:
+    """Check a dataset.
+
+    Args:
+        dataset: The directory given to `build`, the folder in it, the installed name "musicrs", or a Hub id. The files
+            can be checked for the first two only.
+        clips: Whether to decode every clip too.
+        track: Wraps the loop over configurations, for a progress bar.
+
+    Returns:
+        What was found.
+
+    Raises:
+        UserError: There is no such dataset at all.
+    """
+    folder = dataset_folder(dataset)
+    missing, invalid = ([], []) if folder is None else (_missing_files(folder), _wrong_files(folder))
+    odd: list[Finding] = []
+    rows: dict[str, int] = {}
+    fingerprints: dict[str, dict[str, str]] = defaultdict(dict)
+    for name in track(list(CONFIGS) if folder is None else config_names(folder)):
+        try:
+            config = base_config(name)
+            threads = list(iter_threads(dataset, name, audio=False))
+        except UserError as error:
+            invalid.append(Finding("unreadable", str(error), 1, (name,)))
+            continue
+        pools = name.removeprefix(config.name)
+        rows[name] = len(threads)
+        fingerprints[pools][name] = fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads)
+        invalid += _named(invalid_rows(threads), pools)
+        odd += _named(odd_rows(threads), pools)
+        if config.with_text:
+            silent = tuple(thread.thread_id for thread in threads if not thread.query)
+            invalid += [Finding("no_query", "threads without a request", len(silent), silent)] if silent else []
+        if config.with_audio:
+            odd += missing_audio(threads)
+            invalid += _bad_clips(iter_threads(dataset, name)) if clips else []
+    for by_config in fingerprints.values():
+        if len(set(by_config.values())) > 1:
+            what = "configurations with one kind of pools whose pools or labels differ"
+            invalid.append(Finding("disagreement", what, len(set(by_config.values())), tuple(by_config)))
+    # The configurations share their labels, so most findings come once from each.
+    return Validation(str(dataset), rows, *(tuple(dict.fromkeys(found)) for found in (missing, invalid, odd)))
+
+
+def _named(findings: Iterable[Finding], pools: str) -> list[Finding]:
+    return [replace(finding, name=finding.name + pools.replace("_", "@", 1)) for finding in findings]
+
+
+def _manifest_shards(folder: Path) -> dict[str, str]:
+    """Path to sha256 of the shards that the manifest lists; empty where there is no manifest."""
+    path = folder / MANIFEST
+    if not path.exists():
+        return {}
+    try:
+        configs = strict_json(path.read_text(encoding="utf-8"))["configs"].values()
+        return {shard["path"]: shard["sha256"] for config in configs for shard in config["shards"]}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: not the manifest of a build ({error!r}); rebuild the dataset") from error
+
+
+def _missing_files(folder: Path) -> list[Finding]:
+    expected = {"README.md", MANIFEST, *_manifest_shards(folder)}
+    absent = tuple(sorted(name for name in expected if not (folder / name).exists()))
+    return [Finding("missing_file", "files that a build writes", len(absent), absent)] if absent else []
+
+
+def _wrong_files(folder: Path) -> list[Finding]:
+    hashes = _manifest_shards(folder)
+    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.glob(f"*/{SPLIT}-*.parquet"))}
+    changed = tuple(name for name, path in found.items() if name in hashes and file_sha256(path) != hashes[name])
+    stray = tuple(name for name in found if hashes and name not in hashes)
+    findings = (
+        Finding("changed_file", "files whose hash is not that of the manifest", len(changed), changed),
+        Finding("stray_file", "data files that the manifest does not know", len(stray), stray),
+    )
+    return [finding for finding in findings if finding.count]
+
+
+def _bad_clips(threads: Iterable[Thread]) -> list[Finding]:
+    bad = [thread.thread_id for thread in threads for clip in thread.clips or () if not _is_sound(clip)]
+    what = f"clips that are not mono FLAC or WAV at {CLIP_RATE} Hz of the length stated"
+    return [Finding("bad_clip", what, len(bad), tuple(dict.fromkeys(bad)))] if bad else []
+
+
+def _is_sound(clip: Clip) -> bool:
+    import soundfile
+
+    try:
+        samples, rate = soundfile.read(io.BytesIO(clip.audio), always_2d=True)
+    except soundfile.SoundFileError:
+        return False
+    lasts = len(samples) / rate
+    return bool(rate == CLIP_RATE and samples.shape[1] == 1 and abs(lasts - clip.duration_s) <= _TOLERANCE)
