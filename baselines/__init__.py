@@ -1,0 +1,1 @@
+"""The baselines: one small file per system, one runner for all of them."""

@@ -1,0 +1,137 @@
+"""The run card of a run: drafted before it starts, when it tells one run from another, and completed when it ends."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import musicrs_metric
+from musicrs_dataset.records import Thread
+from musicrs_metric.errors import show
+from musicrs_metric.files import to_json
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.run_card import RunCard
+
+from .data import Data
+from .options import as_json, chosen
+from .processes import Processes
+from .system import System
+
+# What may differ between two sessions of one run: where the data lies, what the run is called, and how it went.
+_NOT_IDENTITY = {
+    "name", "dataset", "licence", "open_weights", "trained", "paradigm", "pools",
+    "outcomes", "audio_coverage", "code_version", "wall_time_s", "hardware", "created_at", "extra",
+}  # fmt: skip
+
+
+def draft_card(system: System, system_name: str, data: Data, name: str | None = None) -> RunCard:
+    """Say what a run will be.
+
+    Args:
+        system: The system, its options and context.
+        system_name: What the user called it.
+        data: The dataset.
+        name: What tables are to call the run; the system's name and its chosen options where None.
+
+    Returns:
+        The card without what only the end of the run can tell.
+    """
+    declared = system.declaration
+    return RunCard(
+        name=name or f"{declared.name} {chosen(system.options)}".strip(),
+        paradigm=declared.paradigm,
+        modality=system.context.modality,
+        dataset=data.references.name,
+        config=data.references.config,
+        fingerprint=data.references.fingerprint,
+        reads=system.reads,
+        model_id=declared.model_id,
+        licence=declared.licence,
+        open_weights=declared.open_weights,
+        trained=declared.trained,
+        pools=data.pools,
+        seed=system.context.seed,
+        code_version=code_version(),
+        settings=as_json(system.options),
+        extra={"system": system_name, "texts": _texts(data.threads)},
+        **asdict(system.facts()),
+    )
+
+
+def complete_card(
+    card: RunCard, predictions: Sequence[Prediction], processes: Processes, wall_time_s: float | None
+) -> RunCard:
+    """Add how a run went.
+
+    Args:
+        card: The draft.
+        predictions: All predictions.
+        processes: The processes that shared the run.
+        wall_time_s: How long it took; None where part of it was done earlier and nobody knows.
+    """
+    hardware = f"{platform.machine()}, {os.cpu_count()} CPU cores"
+    return replace(
+        card,
+        outcomes=count_outcomes(predictions),
+        wall_time_s=wall_time_s,
+        hardware=f"{hardware}, {processes.world} process{'es' * (processes.world > 1)}",
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        extra=card.extra | {"processes": processes.world},
+    )
+
+
+def count_outcomes(predictions: Iterable[Prediction]) -> dict[str, int]:
+    """Number of threads per outcome; a system that does not say how an answer came about answered in order."""
+    return dict(sorted(Counter(prediction.outcome or "ok" for prediction in predictions).items()))
+
+
+def identity(card: RunCard) -> dict[str, Any]:
+    """What makes two runs the same one: everything that a prediction depends on."""
+    values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
+    return values | {key: card.extra.get(key) for key in ("system", "texts")}
+
+
+def identity_hash(card: RunCard) -> str:
+    """A short name for `identity`."""
+    return hashlib.sha256(to_json(identity(card)).encode()).hexdigest()[:16]
+
+
+def differences(earlier: RunCard, now: RunCard) -> Iterator[str]:
+    """Name what makes two runs different ones, the options one by one."""
+    before, after = (_flat(identity(card)) for card in (earlier, now))
+    for key in before | after:
+        if before.get(key) != after.get(key):
+            yield f"{key} was {show(before.get(key))} and is now {show(after.get(key))}"
+
+
+def code_version() -> str:
+    """Version of the project and, in a checkout, the commit, marked where files were changed since."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    quiet = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}  # looking must not get in the way of a git that works
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10, env=quiet)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return musicrs_metric.__version__
+    return f"{musicrs_metric.__version__}+{found.stdout.strip()}"
+
+
+def _texts(threads: Sequence[Thread]) -> str:
+    """Hash of what the fingerprint leaves out and systems read: queries, posts, and which clips there are."""
+    digest = hashlib.sha256()
+    for thread in threads:
+        clips = [(clip.name, clip.start_s, clip.duration_s) for clip in thread.clips or ()]
+        digest.update(to_json([thread.query, thread.post, thread.submission_entities, clips]).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    options = {f"option {key}": value for key, value in values["settings"].items()}
+    return {key: value for key, value in values.items() if key != "settings"} | options

@@ -1,0 +1,123 @@
+"""The command line of the baselines: run a system, list the systems, show them all on the mini dataset."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from musicrs_metric.errors import front_door
+
+from .tracking import Tracker
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer(
+    name="baselines",
+    help="Run recommendation systems on MusiCRS. With several processes: accelerate launch -m baselines run ...",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class ModalityName(StrEnum):
+    """What of a thread a system is given."""
+
+    audio_query = "audio_query"
+    query_only = "query_only"
+    audio_only = "audio_only"
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run(
+    context: typer.Context,
+    model: Annotated[str, typer.Option(help="A name that `list` shows, or package.module:Class for your own.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run; a run that was stopped there goes on.")],
+    modality: Annotated[
+        ModalityName | None, typer.Option(help="May be left out where the system has one only.")
+    ] = None,
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs)."),
+    ] = "musicrs",
+    pools: Annotated[str, typer.Option(help="Which candidate pools, where the dataset has several.")] = "published",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only that many threads; run again to finish.")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Threads at once; changes no result.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Rank threads again that failed.")] = False,
+    name: Annotated[str | None, typer.Option(help="What tables are to call the run.")] = None,
+    tracker: Annotated[Tracker, typer.Option(help="Where to log the scores.")] = Tracker.none,
+    cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs]")] = None,
+) -> None:
+    """Run a system: writes predictions.jsonl and run.json, and prints the score. `show MODEL` lists its own options."""
+    from .data import load_data
+    from .launch import build_system, default_cache
+    from .processes import launched
+    from .reporter import Reporter
+    from .runner import Plan
+    from .runner import run as run_plan
+
+    system = build_system(model, modality and modality.value, context.args, seed, cache or default_cache())
+    processes = launched()
+    data = load_data(dataset, system.context.modality, pools)
+    plan = Plan(
+        system=system,
+        system_name=model,
+        data=data,
+        out=out,
+        name=name,
+        limit=limit,
+        batch_size=batch_size,
+        retry_failed=retry_failed,
+    )
+    result = run_plan(plan, processes, Reporter(_console(stderr=True), bar=processes.is_main))
+    if result is None:
+        return
+    from .summary import print_result
+    from .tracking import track
+
+    scores = print_result(_console(), result, data.references, str(out))
+    track(tracker, result.card, scores)
+
+
+@app.command("list")
+def list_systems() -> None:
+    """Show every system: what it reads, what it needs, and whether it can run here."""
+    from .catalogue import systems_table
+
+    _console().print(systems_table())
+
+
+@app.command()
+def show(model: Annotated[str, typer.Argument(help="A name that `list` shows, or package.module:Class.")]) -> None:
+    """Show one system: how it ranks, what to know of its score, its model, its options."""
+    from .catalogue import system_lines
+
+    for line in system_lines(model):
+        typer.echo(line)
+
+
+@app.command()
+def demo(out: Annotated[Path, typer.Option(help="Folder for the mini dataset and the runs.")]) -> None:
+    """Build the embedded mini dataset, run every baseline on it, and end in one table."""
+    from .demo import run_demo
+
+    run_demo(out, _console(), _console(stderr=True))
+
+
+def main() -> None:
+    """Run the command line."""
+    front_door(app)
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    # A pipe has no width of its own; the widest table fits in this one.
+    return Console(stderr=stderr) if stream.isatty() else Console(stderr=stderr, width=140)

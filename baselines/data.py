@@ -1,0 +1,67 @@
+"""A dataset as a run needs it: the threads, and the same threads as labels to score against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from musicrs_dataset.records import Thread
+from musicrs_metric.genres import MACRO_OF_GENRE
+from musicrs_metric.references import References
+from musicrs_metric.run_card import Modality
+
+PUBLISHED = "published"
+
+
+class Data(NamedTuple):
+    """A dataset.
+
+    Attributes:
+        threads: In dataset order, labels included.
+        references: The same threads as labels.
+        pools: Name of the candidate pools.
+    """
+
+    threads: Sequence[Thread]
+    references: References
+    pools: str = PUBLISHED
+
+
+def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
+    """Load the configuration of a dataset that belongs to a modality.
+
+    Args:
+        dataset: Directory or name.
+        modality: What of the threads a system is given; the configuration of that name holds just that.
+        pools: Name of the pools, where the dataset has others beside the published ones.
+
+    Raises:
+        UserError: No such dataset, configuration or pools.
+    """
+    from musicrs_dataset.loading import load_threads
+
+    config = modality if pools == PUBLISHED else f"{modality}_{pools}"
+    threads = load_threads(dataset, config)
+    return Data(threads, as_references(threads, dataset, config), pools)
+
+
+def as_references(threads: Sequence[Thread], name: str, config: str) -> References:
+    """The labels of threads that are in memory already.
+
+    Args:
+        threads: In dataset order.
+        name: What to call the dataset.
+        config: Its configuration.
+    """
+    return References(
+        name=name,
+        config=config,
+        thread_ids=[thread.thread_id for thread in threads],
+        candidates=[thread.candidates for thread in threads],
+        ground_truth=[thread.ground_truth for thread in threads],
+        groups={
+            "genre": [thread.genre for thread in threads],
+            "subreddit": [thread.subreddit for thread in threads],
+            "macro": [MACRO_OF_GENRE.get(thread.genre, "other") for thread in threads],
+        },
+    )

@@ -1,0 +1,127 @@
+"""The whole line on the embedded mini dataset: build, install, run every baseline, end in one table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from musicrs_metric.run_card import Reads
+from musicrs_metric.scoring import Scores
+from musicrs_metric.tables import cells, headline, percent, verdict
+
+from .data import load_data
+from .launch import build_system
+from .processes import Processes
+from .reporter import Reporter
+from .runner import Plan, run
+from .summary import score_result
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+SYSTEMS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("random", ()),
+    ("file_order", ()),
+    ("popularity", ()),
+    ("neighborhood", ()),
+    ("lexical", ()),
+    ("minilm", ()),
+    ("minilm", ("--center",)),
+)
+
+
+class Row(NamedTuple):
+    """One system in the table.
+
+    Attributes:
+        name: What the run is called.
+        reads: What the system reads.
+        scores: Its scores.
+    """
+
+    name: str
+    reads: Reads
+    scores: Scores
+
+
+def run_demo(out: Path, console: Console, errors: Console) -> None:
+    """Build the mini dataset, run the baselines on it and print their scores.
+
+    Args:
+        out: Folder for the dataset, the runs and the embeddings.
+        console: Where the table goes.
+        errors: Where progress goes.
+    """
+    console.print(f"Building the mini dataset in {out / 'dataset'} ...", markup=False, highlight=False)
+    folder = build_mini(out / "dataset")
+    installed = _install_if_own(folder, out)
+    rows = list(_rows(folder, out, Reporter(errors)))
+    console.print(systems_table(rows))
+    console.print(
+        "A toy: the scores say that the systems run, and nothing about music. chance is the exact expectation of a "
+        "random order; above, below and within tell where it lies to the 95 % interval of recall."
+    )
+    if installed:
+        console.print('Installed: load_dataset("musicrs") and evaluate.load("musicrs") now work in this HF_HOME.')
+    console.print(f"The runs lie in {out / 'runs'}: predictions.jsonl and run.json each.", markup=False)
+
+
+def build_mini(out: Path) -> Path:
+    """Build the embedded dataset.
+
+    Args:
+        out: Folder to build in.
+
+    Returns:
+        The dataset folder.
+    """
+    from musicrs_dataset.build import build
+    from musicrs_dataset.sources import MINI, resolve_source
+
+    source = resolve_source(MINI)
+    return build(source.threads, out, about=source.about)
+
+
+def systems_table(rows: Sequence[Row]) -> Table:
+    """One row per system, chance on top."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    names = headline(rows[0].scores)
+    table = Table(title="Baselines on the mini dataset, in %", title_justify="left", box=SIMPLE)
+    table.add_column("system", no_wrap=True)
+    table.add_column("reads")
+    for heading in [heading for name in names for heading in (name, "interval")]:
+        table.add_column(heading, justify="right")
+    table.add_column("n", justify="right")
+    table.add_column("to chance")
+    chance = rows[0].scores.chance or {}
+    table.add_row("chance", "", *[cell for name in names for cell in (percent(chance.get(name)), "")], "", "")
+    for row in rows:
+        values = [cell for name in names for cell in cells(row.scores, name)[:2]]
+        table.add_row(row.name, row.reads, *values, str(row.scores.n), verdict(row.scores, names[0]) or "–")
+    return table
+
+
+def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
+    data = load_data(str(folder), "query_only")
+    for name, arguments in SYSTEMS:
+        system = build_system(name, "query_only", arguments, cache=out / "vectors")
+        run_folder = out / "runs" / "_".join([name, *arguments]).replace("--", "")
+        result = run(Plan(system=system, system_name=name, data=data, out=run_folder), Processes(), reporter)
+        assert result is not None  # noqa: S101 - there is one process, and it is the main one
+        yield Row(result.card.name, system.reads, score_result(result, data.references))
+
+
+def _install_if_own(folder: Path, out: Path) -> bool:
+    """Install the toy only into an HF_HOME inside `out`: elsewhere it would take the place of a user's real data."""
+    home = os.environ.get("HF_HOME")
+    if home is None or not Path(home).resolve().is_relative_to(out.resolve()):
+        return False
+    from musicrs_dataset.install import install
+
+    install(folder)
+    return True

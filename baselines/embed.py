@@ -1,0 +1,107 @@
+"""Texts as vectors: mean-pooled, normalised states of a BERT-like model, each distinct text embedded once.
+
+A vector depends on the text alone, not on the texts beside it in a batch: otherwise the last digits, and with them the
+order of near-ties, would change with the number of processes. So a text is padded to a length that follows from its
+own length, and only texts of one padded length share a batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .cache import VectorCache, Vectors
+from .system import Context
+from .weights import Weights
+
+# Tokens of a forward pass, padding included: enough to keep a processor busy, little enough for any memory.
+_TOKENS_AT_ONCE = 2048
+
+
+class TextEmbedder:
+    """Embeds texts with a model that `AutoModel` loads.
+
+    Tokenizer and model are loaded when they are first needed; a text whose vector is cached needs no model.
+
+    Args:
+        weights: The model.
+        max_tokens: Longer texts are cut.
+        context: Tells the device and the cache folder.
+    """
+
+    def __init__(self, weights: Weights, max_tokens: int, context: Context) -> None:
+        self._weights, self._max_tokens, self._context = weights, max_tokens, context
+        name = f"text-mean-{weights.sha256[:16]}.npz"
+        self._cache = VectorCache(None if context.cache is None else context.cache / name)
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts.
+
+        Args:
+            texts: n texts, repeats allowed; n at least 1.
+
+        Returns:
+            Shape (n, d): rows of length 1.
+        """
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        # The key is what the model is given: a text that is not cut has one vector, whatever the limit.
+        keys = [hashlib.sha256(np.asarray(ids, dtype=np.int64).tobytes()).digest() for ids in tokens]
+        return self._cache.fetch(keys, lambda places: self._embed([tokens[place] for place in places]))
+
+    def save(self) -> None:
+        """Save new vectors to the cache."""
+        self._cache.save()
+
+    def _embed(self, tokens: list[list[int]]) -> Vectors:
+        import torch
+        from torch.nn.functional import normalize
+
+        vectors = np.empty((len(tokens), self._model.config.hidden_size), dtype=np.float32)
+        for places, length in _batches(tokens):
+            ids = torch.zeros((len(places), length), dtype=torch.long)
+            mask = torch.zeros_like(ids)
+            for row, place in enumerate(places):
+                ids[row, : len(tokens[place])] = torch.tensor(tokens[place])
+                mask[row, : len(tokens[place])] = 1
+            ids, mask = ids.to(self._context.device), mask.to(self._context.device)
+            with torch.inference_mode():
+                states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+                weight = mask[..., None].to(states.dtype)
+                mean = (states * weight).sum(1) / weight.sum(1)
+                vectors[places] = normalize(mean, dim=-1).cpu().numpy()
+        return vectors
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        # `AutoTokenizer` wraps this very tokenizer, and takes seconds to import; with a full cache nothing else loads.
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._weights.folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(max_length=self._max_tokens)
+        return tokenizer
+
+    @cached_property
+    def _model(self) -> Any:
+        from transformers import AutoModel
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # the runner shows its own
+        return AutoModel.from_pretrained(self._weights.folder).eval().to(self._context.device)
+
+
+def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], int]]:
+    """Places of texts that share a padded length, and that length."""
+    by_length: dict[int, list[int]] = defaultdict(list)
+    for place, ids in enumerate(tokens):
+        step = 8 if len(ids) <= 32 else 32
+        by_length[-(-len(ids) // step) * step].append(place)
+    for length, places in sorted(by_length.items()):
+        size = max(1, _TOKENS_AT_ONCE // length)
+        for start in range(0, len(places), size):
+            yield places[start : start + size], length

@@ -1,0 +1,44 @@
+"""From names and arguments to a system that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.run_card import Modality
+
+from .options import parse_options
+from .registry import system_class
+from .system import Context, System
+
+
+def build_system(
+    name: str, modality: str | None, arguments: Sequence[str] = (), seed: int = 0, cache: Path | None = None
+) -> System:
+    """Make a system; nothing heavy is loaded.
+
+    Args:
+        name: See `baselines.registry.system_class`.
+        modality: What of a thread it is given; None where it has only one.
+        arguments: Its options, as on the command line.
+        seed: Seed of everything random.
+        cache: Folder for embeddings; None keeps them in memory.
+
+    Raises:
+        UserError: No such system or option, or a choice of modalities and none made.
+    """
+    cls = system_class(name)
+    known = cls.declaration.modalities
+    if modality is None and len(known) > 1:
+        raise UserError(f"--modality: {cls.declaration.name} has several, name one of {', '.join(known)}")
+    options = parse_options(cls.Options, arguments, cls.declaration.name)
+    return cls(options, Context(modality=cast(Modality, modality or known[0]), seed=seed, cache=cache))
+
+
+def default_cache() -> Path:
+    """Where Hugging Face libraries keep what can be made again: `HF_HOME/assets`, in a folder of this project."""
+    from huggingface_hub import cached_assets_path
+
+    return cached_assets_path(library_name="musicrs", namespace="baselines", subfolder="vectors")

@@ -1,0 +1,98 @@
+"""The files of a run that is under way: what survives a kill, and how many files become one.
+
+Every process appends the threads it has finished to a file of its own, as whole lines, and forces them to disk. A
+process that is killed leaves at most one line cut short. Whoever takes the run up again, with however many processes,
+gathers what is whole and of the same configuration into one file, and goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from musicrs_metric.errors import UserError, some
+from musicrs_metric.files import strict_json, to_json, write_text
+from musicrs_metric.predictions import Prediction, format_line, parse_line
+
+_GATHERED = "gathered.jsonl"
+
+
+def part_lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
+    """Predictions as lines of a part file, each with the configuration that it was made under."""
+    for prediction in predictions:
+        yield to_json(strict_json(format_line(prediction)) | {"config": config}) + "\n"
+
+
+def read_parts(folder: Path, config: str) -> dict[str, Prediction]:
+    """Read what earlier processes finished.
+
+    Args:
+        folder: The folder of part files; it need not exist.
+        config: Hash of the configuration; a line made under another one is not reused.
+
+    Returns:
+        Thread id to prediction; of two lines for one thread the first.
+    """
+    found: dict[str, Prediction] = {}
+    for file in sorted(folder.glob("*.jsonl")):
+        for line in file.read_bytes().split(b"\n"):
+            prediction = parse_line(line).prediction
+            if prediction is not None and strict_json(line.decode()).get("config") == config:
+                found.setdefault(prediction.thread_id, prediction)
+    return found
+
+
+def gather(folder: Path, predictions: Iterable[Prediction], config: str) -> None:
+    """Replace all part files by one that holds `predictions`; a kill in between loses nothing."""
+    gathered = folder / _GATHERED
+    write_text(gathered, part_lines(predictions, config))
+    for file in folder.glob("*.jsonl"):
+        if file != gathered:
+            file.unlink()
+
+
+def share(positions: Sequence[int], rank: int, world: int) -> Sequence[int]:
+    """The positions that one of several processes takes: each position goes to exactly one, none is padded."""
+    return positions[rank::world]
+
+
+def in_order(thread_ids: Sequence[str], found: dict[str, Prediction]) -> list[Prediction]:
+    """Put predictions into dataset order, exactly one per thread.
+
+    Raises:
+        UserError: A thread has none: another process of the run ended early.
+    """
+    missing = [thread_id for thread_id in thread_ids if thread_id not in found]
+    if missing:
+        raise UserError(f"{len(missing)} threads were not finished ({some(missing)}); run the same command again")
+    return [found[thread_id] for thread_id in thread_ids]
+
+
+class PartWriter:
+    """The part file of one process.
+
+    Args:
+        folder: The folder of part files.
+        rank: Number of the process.
+        config: Hash of the configuration.
+    """
+
+    def __init__(self, folder: Path, rank: int, config: str) -> None:
+        self._config = config
+        self._file = (folder / f"rank{rank}.jsonl").open("a", encoding="utf-8", newline="\n")
+
+    def __enter__(self) -> PartWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def append(self, predictions: Iterable[Prediction]) -> None:
+        """Write a batch and force it to disk."""
+        self._file.writelines(part_lines(predictions, self._config))
+        self._file.flush()
+        os.fsync(self._file.fileno())

@@ -1,0 +1,50 @@
+"""Which systems there are and where they live; a system is imported when it is asked for, and not before."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from difflib import get_close_matches
+
+from musicrs_metric.errors import UserError, show
+
+from .system import Declaration, System
+
+SYSTEMS = {
+    "random": "baselines.systems.random:Random",
+    "file_order": "baselines.systems.file_order:FileOrder",
+    "popularity": "baselines.systems.popularity:Popularity",
+    "neighborhood": "baselines.systems.neighborhood:Neighborhood",
+    "lexical": "baselines.systems.lexical:Lexical",
+    "minilm": "baselines.systems.minilm:MiniLM",
+}
+
+
+def system_class(name: str) -> type[System]:
+    """Import a system.
+
+    Args:
+        name: A key of `SYSTEMS`, or `package.module:Class` for a system of one's own.
+
+    Raises:
+        UserError: No such system, module or class, or a class that is no system.
+    """
+    if name not in SYSTEMS and ":" not in name:
+        close = get_close_matches(name, SYSTEMS, n=1)
+        meant = f"did you mean {close[0]}? " if close else ""
+        raise UserError(
+            f"no system {show(name)}; {meant}expected one of {', '.join(SYSTEMS)}, or package.module:Class for your own"
+        )
+    module_name, _, class_name = SYSTEMS.get(name, name).partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(f"system {show(name)}: {error}; expected package.module:Class, importable from here") from error
+    if not (isinstance(found, type) and issubclass(found, System) and hasattr(found, "declaration")):
+        raise UserError(f"system {show(name)}: expected a subclass of baselines.system.System with a declaration")
+    return found
+
+
+def missing_packages(declaration: Declaration) -> list[str]:
+    """The packages that a system needs and that are not installed; none of them is imported to find out."""
+    return [package for package in declaration.needs if importlib.util.find_spec(package) is None]

@@ -1,0 +1,105 @@
+"""The folder of a run: empty, under way or finished, and always of one run only."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import PREDICTIONS, Prediction, read_predictions, write_predictions
+from musicrs_metric.run_card import RUN_CARD, RunCard, read_run_card, write_run_card
+
+from .card import differences, identity_hash
+from .parts import gather, read_parts
+
+
+class RunFolder:
+    """Where one run keeps its files.
+
+    `parts/` holds the draft of the card and the part files while the run is under way; at its end `predictions.jsonl`
+    and `run.json` take their place.
+
+    Args:
+        path: The folder.
+        card: Draft of the run's card.
+
+    Raises:
+        UserError: The folder holds another run, or predictions that no card goes with.
+    """
+
+    def __init__(self, path: Path, card: RunCard) -> None:
+        if path.exists() and not path.is_dir():
+            raise UserError(f"{path}: is a file, expected a folder for the run")
+        self.path, self.card = path, card
+        self.parts = path / "parts"
+        self.config = identity_hash(card)
+        self._draft = self.parts / RUN_CARD
+        self._check()
+
+    def finished(self, retry_failed: bool = False) -> dict[str, Prediction]:
+        """Read what earlier sessions finished.
+
+        Args:
+            retry_failed: Whether threads on which the system failed count as unfinished.
+
+        Returns:
+            Thread id to prediction.
+        """
+        found = read_parts(self.parts, self.config)
+        if self._predictions.exists():
+            found = {p.thread_id: p for p in read_predictions(self._predictions).predictions} | found
+        return {key: p for key, p in found.items() if not (retry_failed and p.outcome == "failed")}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a session has ended here and none has begun since."""
+        return (self.path / RUN_CARD).exists() and self._predictions.exists() and not self.parts.exists()
+
+    def read_card(self) -> RunCard:
+        """The card of the finished run."""
+        return read_run_card(self.path / RUN_CARD)
+
+    @contextmanager
+    def held(self, finished: dict[str, Prediction]) -> Iterator[None]:
+        """Make the folder ready for part files, and keep other runs out of it meanwhile.
+
+        Args:
+            finished: What is finished already; it is kept, without lines that were cut short.
+
+        Raises:
+            UserError: Another run holds the folder.
+        """
+        from filelock import FileLock, Timeout
+
+        self.parts.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = FileLock(self.parts / "lock").acquire(timeout=0)
+        except Timeout:
+            raise UserError(f"{self.path}: another run is writing to it; wait for its end, or stop it") from None
+        with lock:
+            write_run_card(self._draft, self.card)
+            gather(self.parts, finished.values(), self.config)
+            yield
+
+    def end(self, predictions: Sequence[Prediction], card: RunCard) -> None:
+        """Write the result in place of the parts; a kill in between loses nothing."""
+        write_predictions(self._predictions, predictions)
+        write_run_card(self.path / RUN_CARD, card)
+        shutil.rmtree(self.parts)
+
+    @property
+    def _predictions(self) -> Path:
+        return self.path / PREDICTIONS
+
+    def _check(self) -> None:
+        cards = [file for file in (self._draft, self.path / RUN_CARD) if file.exists()]
+        if not cards and self._predictions.exists():
+            raise UserError(f"{self.path}: holds {PREDICTIONS} but no {RUN_CARD}; name another folder for this run")
+        for file in cards:
+            found = list(differences(read_run_card(file), self.card))
+            if found:
+                raise UserError(
+                    f"{self.path}: holds another run: {'; '.join(found)}; name another folder, or remove this one"
+                )

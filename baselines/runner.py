@@ -1,0 +1,142 @@
+"""The one runner: deals the threads to the processes, keeps what is finished, and ends in one file per run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.run_card import RunCard
+
+from .answers import FAILURES, Answers
+from .card import complete_card, draft_card
+from .data import Data
+from .parts import PartWriter, in_order, share
+from .processes import Processes
+from .registry import missing_packages
+from .reporter import Reporter
+from .run_folder import RunFolder
+from .sight import Sight
+from .system import System
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to run and where.
+
+    Attributes:
+        system: The system; its weights are not loaded yet.
+        system_name: What the user called it.
+        data: The whole dataset, labels included; what the system sees of it is decided here.
+        out: The run folder.
+        name: What tables are to call the run; None for the system's own name.
+        limit: Rank only that many threads, from the first; None for all. A later run without it finishes the rest.
+        batch_size: Threads at once; None for what the system declares.
+        retry_failed: Whether threads on which an earlier session failed are ranked again.
+    """
+
+    system: System
+    system_name: str
+    data: Data
+    out: Path
+    name: str | None = None
+    limit: int | None = None
+    batch_size: int | None = None
+    retry_failed: bool = False
+
+    def wanted(self, finished: dict[str, Prediction]) -> list[str]:
+        """Thread ids that the result is to hold: up to the limit, and what is finished anyway."""
+        ids = self.data.references.thread_ids
+        limit = len(ids) if self.limit is None else self.limit
+        return [thread_id for place, thread_id in enumerate(ids) if place < limit or thread_id in finished]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run.
+
+    Attributes:
+        predictions: One per thread, in dataset order.
+        card: The run card.
+        reused: Threads that an earlier session had finished.
+    """
+
+    predictions: list[Prediction]
+    card: RunCard
+    reused: int
+
+
+def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
+    """Run a system over a dataset, or go on with a run that was stopped.
+
+    Args:
+        plan: What to run.
+        processes: The processes that share the run; each of them makes this call.
+        reporter: Tells the user how it goes.
+
+    Returns:
+        The result in the main process, None in the others.
+
+    Raises:
+        UserError: The folder holds another run or is in use, the system cannot run here or is broken, or the dataset
+            is empty.
+    """
+    _check(plan)
+    folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name))
+    finished = folder.finished(plan.retry_failed)
+    wanted = plan.wanted(finished)
+    if folder.is_complete and len(finished) == len(wanted):
+        return Result(in_order(wanted, finished), folder.read_card(), len(finished)) if processes.is_main else None
+
+    started = time.monotonic()
+    processes.wait()  # every process has read the folder before one of them changes it
+    with folder.held(finished) if processes.is_main else nullcontext():
+        processes.wait()
+        position = plan.data.references.position
+        left = [position[thread_id] for thread_id in wanted if thread_id not in finished]
+        _rank(plan, folder, share(left, processes.rank, processes.world), processes, reporter)
+        processes.wait()
+        if not processes.is_main:
+            return None
+        predictions = in_order(wanted, folder.finished())
+        if all(prediction.outcome == "failed" for prediction in predictions):
+            raise UserError(
+                f"{folder.card.name} failed on every thread; tracebacks are in {plan.out / FAILURES}, and "
+                "--retry-failed tries again"
+            )
+        seconds = None if finished else round(time.monotonic() - started, 3)
+        card = complete_card(folder.card, predictions, processes, seconds)
+        folder.end(predictions, card)
+        return Result(predictions, card, len(finished))
+
+
+def _check(plan: Plan) -> None:
+    declared, modality = plan.system.declaration, plan.system.context.modality
+    if modality not in declared.modalities:
+        raise UserError(f"{declared.name} has no modality {modality}; it has {', '.join(declared.modalities)}")
+    missing = missing_packages(declared)
+    if missing:
+        raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[baselines]'")
+    if not plan.data.threads:
+        raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
+
+
+def _rank(plan: Plan, folder: RunFolder, positions: Sequence[int], processes: Processes, reporter: Reporter) -> None:
+    """Rank the share of one process, batch by batch."""
+    system = plan.system
+    size = plan.batch_size or system.declaration.batch_size
+    sight = Sight(plan.data.threads, system.reads)
+    answers = Answers(system, plan.out / FAILURES, reporter.say)
+    of_how_many = f" (process {processes.rank + 1} of {processes.world})" if processes.world > 1 else ""
+    with closing(system), PartWriter(folder.parts, processes.rank, folder.config) as part:
+        with processes.main_first():
+            system.prepare(sight.before())
+        with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
+            for start in range(0, len(positions), size):
+                batch = [sight.task(position) for position in positions[start : start + size]]
+                part.append(answers.rank(batch))
+                advance(len(batch))

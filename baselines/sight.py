@@ -1,0 +1,57 @@
+"""What a system gets to see: the one place where what it declares to read is enforced.
+
+reads     `prepare` gets                  a task holds
+thread    nothing                         its own thread without labels
+pools     every thread without labels     its own thread without labels
+labels    every thread without labels     that, and the ground truth of the other threads, never its own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from musicrs_dataset.records import Thread
+from musicrs_metric.run_card import Reads
+
+from .system import Task
+
+
+class Sight:
+    """Shows a dataset to a system as far as it declares to read it.
+
+    Args:
+        threads: The dataset, labels included.
+        reads: What the system declares.
+    """
+
+    def __init__(self, threads: Sequence[Thread], reads: Reads) -> None:
+        self._threads = threads
+        self._reads = reads
+        self._truth = {thread.thread_id: thread.ground_truth for thread in threads} if reads == "labels" else {}
+
+    def before(self) -> list[Thread]:
+        """What `System.prepare` is given."""
+        return [] if self._reads == "thread" else [thread.without_labels() for thread in self._threads]
+
+    def task(self, position: int) -> Task:
+        """The thread at a place of the dataset, as `System.rank` is given it."""
+        thread = self._threads[position].without_labels()
+        return Task(thread, _Others(self._truth, thread.thread_id) if self._truth else {})
+
+
+class _Others(Mapping[str, tuple[str, ...]]):
+    """The ground truth of all threads but one."""
+
+    def __init__(self, truth: dict[str, tuple[str, ...]], own: str) -> None:
+        self._truth, self._own = truth, own
+
+    def __getitem__(self, thread_id: str) -> tuple[str, ...]:
+        if thread_id == self._own:
+            raise KeyError(f"{thread_id}: a system is not shown the ground truth of the thread that it ranks")
+        return self._truth[thread_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return (thread_id for thread_id in self._truth if thread_id != self._own)
+
+    def __len__(self) -> int:
+        return len(self._truth) - (self._own in self._truth)

@@ -1,0 +1,185 @@
+"""What a system is: what it declares about itself, what it is given, and the two calls that the runner makes.
+
+A system of your own is a class like those in `baselines.systems`; `run --model package.module:Class` runs it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from musicrs_dataset.records import Thread
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.ranking import rank_by_score
+from musicrs_metric.run_card import Modality, Paradigm, Reads
+
+if TYPE_CHECKING:
+    import torch
+
+ALL_MODALITIES: tuple[Modality, ...] = ("audio_query", "query_only", "audio_only")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What a system says about itself before anything heavy is loaded.
+
+    Attributes:
+        name: What tables call it.
+        paradigm: How it ranks.
+        modalities: What of a thread it can be given.
+        reads: What it looks at beyond its own thread; it is shown that and nothing else (`baselines.sight`).
+        description: One line: how it ranks.
+        note: What a reader of its score has to know.
+        needs: Packages that it imports beyond the core.
+        model_id: Hub id or another public name of its model.
+        licence: Licence of the weights.
+        open_weights: Whether anyone can download them; None where there are none.
+        trained: Whether it was trained or tuned for this task.
+        batch_size: Threads given to `rank` at once, where the user does not say.
+    """
+
+    name: str
+    paradigm: Paradigm
+    modalities: tuple[Modality, ...]
+    reads: Reads
+    description: str
+    note: str = ""
+    needs: tuple[str, ...] = ()
+    model_id: str | None = None
+    licence: str | None = None
+    open_weights: bool | None = None
+    trained: bool = False
+    batch_size: int = 32
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a system that has none. Others declare a frozen dataclass of the same kind; see `options`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What the runner hands to every system.
+
+    Attributes:
+        modality: What of the threads the system is given.
+        seed: Seed of everything random; derive one per thread with `baselines.seeds`.
+        cache: Folder for what may be reused between runs.
+    """
+
+    modality: Modality
+    seed: int = 0
+    cache: Path | None = None
+
+    @cached_property
+    def device(self) -> torch.device:
+        """The device of this process, as accelerate assigns it."""
+        from .processes import device
+
+        return device()
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thread to rank.
+
+    Attributes:
+        thread: The thread without its labels.
+        labels: Ground truth of the other threads by thread id; empty unless the system reads labels.
+    """
+
+    thread: Thread
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def by_score(self, scores: Sequence[float] | npt.NDArray[np.floating[Any]]) -> Prediction:
+        """Rank the pool by score, best first, ties by place in the pool.
+
+        Args:
+            scores: One finite number per candidate.
+        """
+        values = np.asarray(scores, dtype=np.float64)
+        ranking = rank_by_score(self.thread.candidates, values)
+        return Prediction(self.thread.thread_id, tuple(ranking), tuple(np.sort(values)[::-1].tolist()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of a run before it starts; part of its identity, and copied to its card.
+
+    Attributes:
+        model_revision: Commit, version or content hash of the weights.
+        protocol: How rankings are asked for.
+        prompt_hash: sha256 of the prompt.
+        shuffles: Orders of the pool that a ranking is averaged over.
+        missing_audio: What is done with a thread that has no usable clip.
+        clip_plan: How clips are chosen and cut.
+    """
+
+    model_revision: str | None = None
+    protocol: str | None = None
+    prompt_hash: str | None = None
+    shuffles: int | None = None
+    missing_audio: str | None = None
+    clip_plan: str | None = None
+
+
+class System(ABC):
+    """A system that ranks pools.
+
+    Args:
+        options: An instance of its `Options`.
+        context: See `Context`.
+
+    Attributes:
+        declaration: What it says about itself; an instance may replace it where an option changes what it says.
+        Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
+    """
+
+    declaration: ClassVar[Declaration]
+    Options: ClassVar[type[Any]] = NoOptions
+
+    def __init__(self, options: Any, context: Context) -> None:
+        self.options = options
+        self.context = context
+
+    @property
+    def reads(self) -> Reads:
+        """What it reads under its options."""
+        return self.declaration.reads
+
+    def facts(self) -> Facts:
+        """What its options and its weights make of the run; loads no weights."""
+        return Facts()
+
+    def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - some systems have nothing to prepare
+        """Load what is needed, and learn what may be learnt from other threads.
+
+        Args:
+            threads: All threads without labels where the system reads "pools" or "labels"; none where it reads
+                "thread".
+        """
+
+    @abstractmethod
+    def rank(self, batch: Sequence[Task]) -> list[Prediction]:
+        """Rank the pools of some threads.
+
+        The answer to a thread must not depend on the batch it comes in, nor on the order of batches: threads are
+        dealt to processes, and a run that was stopped goes on with what is left.
+
+        Args:
+            batch: At least one task.
+
+        Returns:
+            One prediction per task, in the order of the batch. An exception makes the runner try the threads one by
+            one; those that fail again are recorded as failed.
+        """
+
+    def close(self) -> None:  # noqa: B027 - most systems have nothing to put away
+        """Put away what outlives the run, such as caches."""

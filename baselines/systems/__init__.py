@@ -1,0 +1,1 @@
+"""The systems, one file each; `baselines.registry` names them."""
