@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,8 +51,7 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         UserError: An unknown metric, a file that is refused, or a run card that tells of other data.
     """
     cutoffs = cutoffs_of(metrics)
-    names: Counter[str] = Counter()
-    runs = []
+    runs: list[Run] = []
     for path in paths:
         file = path / PREDICTIONS if path.is_dir() else path
         beside = file.with_name(RUN_CARD)
@@ -63,14 +62,9 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         table = thread_table(
             hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
         )
-        name = card.name if card is not None else _name_of(file)
-        names[name] += 1
-        system = System(
-            name if names[name] == 1 else f"{name} ({names[name]})",
-            table,
-            card.reads if card is not None else None,
-            _no_audio(read.predictions, references),
-        )
+        name = _unused(card.name if card is not None else _name_of(file), {run.system.name for run in runs})
+        reads = None if card is None else card.reads
+        system = System(name, table, reads, _no_audio(read.predictions, references))
         runs.append(Run(system, card, read.warnings))
     return runs
 
@@ -88,18 +82,23 @@ def cutoffs_of(metrics: Iterable[str]) -> tuple[int, ...]:
         UserError: A name that is no measure.
     """
     metrics = list(metrics)
-    found = [int(match[1]) for metric in metrics if (match := re.fullmatch(r"[a-z]+@([1-9][0-9]*)", metric))]
+    found = [int(match[1]) for metric in metrics if (match := re.fullmatch(r"[a-z]+@([1-9][0-9]{0,4})", metric))]
     cutoffs = check_cutoffs(found or DEFAULT_K)
     known = measure_names(cutoffs)
     for metric in metrics:
         if metric not in known:
             kinds = ", ".join(name.replace(f"@{cutoffs[0]}", "@K") for name in measure_names(cutoffs[:1]))
-            raise UserError(f"unknown metric {show(metric)}; expected one of {kinds}, with K a positive integer")
+            raise UserError(f"unknown metric {show(metric)}; expected one of {kinds}, with K from 1 to 99999")
     return cutoffs
 
 
 def _name_of(file: Path) -> str:
     return file.absolute().parent.name if file.name == PREDICTIONS else file.stem
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    numbered = (f"{name} ({number})" for number in count(2))
+    return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 
 
 def _no_audio(predictions: Iterable[Prediction], references: References) -> Mask:

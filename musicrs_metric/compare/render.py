@@ -127,4 +127,5 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _latex_text(text: str) -> str:
-    return " ".join(text.split()).translate(_LATEX)
+    escaped = " ".join(text.split()).translate(_LATEX)
+    return re.sub(r"(?<![\w-])-(?=\d)", "$-$", escaped)  # a minus, where a hyphen would be too short

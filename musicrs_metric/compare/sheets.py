@@ -58,7 +58,7 @@ def sheets(comparison: Comparison) -> list[Sheet]:
     for metric, found in comparison.metrics.items():
         made.append(_standings(metric, found, comparison))
         made.append(_pairs(metric, found, comparison))
-        made += _effects(metric, found)
+        made += _effects(metric, found, comparison)
     return made
 
 
@@ -148,18 +148,18 @@ def _pair_notes(found: MetricComparison, comparison: Comparison) -> Iterator[str
         yield f"{comparison.n} threads show a difference of {percent(found.detectable)} with power {power}{family}"
 
 
-def _effects(metric: str, found: MetricComparison) -> Iterator[Sheet]:
+def _effects(metric: str, found: MetricComparison, comparison: Comparison) -> Iterator[Sheet]:
     shown = _shown(found)
-    for grouping, groups in shown[0].by.items():
-        headings = (f"{group} (n={one.n}{', small' if one.small else ''})" for group, one in groups.items())
+    for grouping in shown[0].by:
         rows = (
-            _row(pair.a, pair.b, *(with_interval(one.difference, one.interval, signed=True) for one in effects))
+            _row(pair.a, pair.b, group, f"{effect.n}{', small' if effect.small else ''}", difference)
             for pair in shown
-            for effects in [pair.by[grouping].values()]
+            for group, effect in pair.by[grouping].items()
+            for difference in [with_interval(effect.difference, effect.interval, signed=True)]
         )
+        columns = ("System", "minus", grouping, "n", f"difference [{_level(comparison)}]")
         note = "for description: no test and no correction; a small group shows large differences only"
-        title = f"{metric}: paired differences by {grouping} in %"
-        yield Sheet(title, ("System", "minus", *headings), tuple(rows), (note,))
+        yield Sheet(f"{metric}: paired differences by {grouping} in %", columns, tuple(rows), (note,), n_text=3)
 
 
 def _by_rank(found: MetricComparison) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from ..measures import Floats
 from .student import two_sided_p
 
-# Differences of sums of up to a few thousand values in [0, 1] are equal when they agree to this.
+# Sums, means and spreads of values in [0, 1] that are closer than this differ by rounding only.
 ROUNDING = 1e-9
 _SIGNS = np.array([-1.0, 1.0])
 _SIGNS_AT_ONCE = 4_000_000

@@ -90,11 +90,11 @@ def test_same_call_same_bytes(dataset: Path, make_run: Callable[..., Path]) -> N
 
 
 def test_a_run_against_itself(dataset: Path, make_run: Callable[..., Path]) -> None:
-    """The same folder twice is compared under two names, with p = 1."""
-    path = make_run("mine", 4)
-    found = json.loads(run(path, path, "--dataset", dataset, "--format", "json"))
-    (pair,) = found["metrics"]["ndcg@20"]["pairs"]
-    assert (pair["a"], pair["b"], pair["p_t"], pair["interval"]) == ("mine", "mine (2)", 1.0, [0.0, 0.0])
+    """The same folder twice is compared under two names, neither of which is another's, with p = 1."""
+    path, other = make_run("mine", 4), make_run("mine (2)", 4)
+    found = json.loads(run(path, other, path, "--dataset", dataset, "--format", "json"))
+    pair = found["metrics"]["ndcg@20"]["pairs"][1]
+    assert (pair["a"], pair["b"], pair["p_t"], pair["interval"]) == ("mine", "mine (3)", 1.0, [0.0, 0.0])
 
 
 def test_a_prediction_file_alone_is_called_after_itself(dataset: Path, make_run: Callable[..., Path]) -> None:
@@ -157,6 +157,12 @@ def test_latex_escapes_names() -> None:
     assert "\n{}[b] & 2 \\\\\n" in latex([Sheet("t", ("System", "x"), ((Cell("[b]"), Cell("2")),), n_text=1)])
 
 
+def test_latex_sets_minus_signs() -> None:
+    """A negative number gets a minus, a name keeps its hyphens."""
+    sheet = Sheet("t", ("System", "x"), ((Cell("clap-2-b"), Cell("-0.21 [-3.62, 3.18]")),))
+    assert r"clap-2-b & $-$0.21 [$-$3.62, 3.18] \\" in latex([sheet])
+
+
 def test_latex_is_a_booktabs_table() -> None:
     """Rules of booktabs, text left and figures right, notes below."""
     sheet = Sheet("t", ("System", "x", "y"), ((Cell("A"), Cell("1"), Cell("2", "tied")),), ("a note",), n_text=1)
@@ -186,7 +192,7 @@ def test_table_for_the_terminal(dataset: Path, make_run: Callable[..., Path]) ->
     """The default shows standings, pairs and effects; a name in brackets is not taken for markup."""
     text = run(make_run("a", 1, name="[bold]A[/bold]"), make_run("b", 5), "--dataset", dataset, "--by", "genre")
     assert "[bold]A[/bold]" in text
-    for expected in ("chance (exact)", "above", "win/tie/loss", "12/0/0", "Metal (n=6, small)"):
+    for expected in ("chance (exact)", "above", "win/tie/loss", "12/0/0", "6, small"):
         assert expected in text
 
 
