@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .errors import UserError, front_door, some
+from .errors import UserError, count, front_door, some
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
 from .references import DEFAULT_DATASET
@@ -124,16 +124,18 @@ def validate(
         for fault in error.faults:
             typer.echo(fault, err=True)
         more = error.n_faults - len(error.faults)
-        typer.echo(f"refused: {error.n_faults} faults" + (f", {more} of them not shown" * (more > 0)), err=True)
+        typer.echo(
+            f"refused: {count(error.n_faults, 'fault')}" + (f", {more} of them not shown" * (more > 0)), err=True
+        )
         raise typer.Exit(2) from None
     console = _console()
-    _say(console, f"{file}: {len(found.predictions)} predictions, no faults.")
+    _say(console, f"{file}: {count(len(found.predictions), 'prediction')}, no fault.")
     for warning in found.warnings:
         _say(console, f"Warning: {warning}")
     if references is not None:
         run = score_predictions(found, references, confidence=None)
         scores = run.scores
-        _say(console, f"{scores.n_unknown} titles unknown to the pool, {scores.n_duplicate} repeated.")
+        _say(console, f"{count(scores.n_unknown, 'title')} unknown to the pool, {scores.n_duplicate} repeated.")
         missing = f": {some(run.missing)}" if run.missing else ""
         _say(console, f"{scores.n_missing} of {len(references)} threads without a prediction{missing}.")
 

@@ -30,7 +30,9 @@ def front_door(app: Callable[[], object]) -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:  # no permission, a folder in the place of a file, a full disk: theirs to mend
-        print(f"error: {error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr)
+        print(
+            f"error: {error.filename2 or error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr
+        )
         sys.exit(2)
 
 
@@ -58,3 +60,8 @@ def plain(text: str) -> str:
 def some(words: Sequence[str], most: int = 5) -> str:
     """Join the first words with commas and count the rest, so that a message stays one line."""
     return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def count(n: int, noun: str) -> str:
+    """Write a number with its noun, in the plural where it takes one."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"

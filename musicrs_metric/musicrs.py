@@ -113,7 +113,9 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
         settings = {"k": k, "empty": empty, "confidence": confidence, "resamples": resamples, "seed": seed}
         score([[]], [[]], **settings)  # type: ignore[arg-type] # refuses a wrong setting before any row is stored
         if predictions is not None or references is not None:
-            self.add_batch(predictions=predictions, references=references, candidates=candidates, groups=groups)
+            rows = _columns(predictions, references, candidates, groups)
+            if rows["predictions"] or self.num_process > 1:  # one process of several may have an empty share
+                super().add_batch(**rows)
         if not len(self) and self.num_process == 1:
             raise ValueError("no threads to score: found 0 predictions, expected at least 1")
         result: dict[str, Any] | None = super().compute(**settings)

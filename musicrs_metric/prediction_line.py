@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any, Literal, NamedTuple, get_args
 
-from .errors import UserError, plain, show, some
+from .errors import UserError, count, plain, show, some
 from .files import strict_json, to_json
 from .matching import normalise
 
@@ -84,7 +84,7 @@ class PredictionError(UserError):
         self.faults = tuple(faults[:FAULTS_KEPT])
         self.n_faults = len(faults) if n_faults is None else n_faults
         more = self.n_faults - 1
-        super().__init__(f"{self.faults[0]}" + (f" (and {more} more fault{'s' * (more > 1)})" if more else ""))
+        super().__init__(f"{self.faults[0]}" + (f" (and {count(more, 'more fault')})" if more else ""))
 
 
 class Line(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .errors import UserError, plain, show, some
+from .errors import UserError, count, plain, show, some
 from .files import replacing
 from .prediction_line import (
     EXPECTED,
@@ -175,7 +175,7 @@ class _Reader:
         if self.repeats:
             yield f"given twice with the same ranking, read once: {some(self.repeats)}"
         if self.unread:
-            keys = [f"{show(key)} (on {count} line{'s' * (count > 1)})" for key, count in self.unread.items()]
+            keys = [f"{show(key)} (on {count(lines, 'line')})" for key, lines in self.unread.items()]
             yield f"keys that no field has, not read: {some(keys)}; the fields are {', '.join(FIELDS)}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from .errors import count
 from .scoring import Scores
 
 if TYPE_CHECKING:
@@ -97,15 +98,11 @@ def sentences(scores: Scores) -> Iterator[str]:
     if scores.interval is None:
         yield "No interval: it takes two threads and a confidence level."
     counted = "counted as 0" if scores.settings["empty"] == "zero" else "left out"
-    yield f"{_count(scores.n, 'thread')} scored; {scores.n_empty} with an empty ground truth, {counted}."
-    yield f"{_count(scores.n_missing, 'thread')} without a prediction, counted as 0."
-    yield f"{_count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."
+    yield f"{count(scores.n, 'thread')} scored; {scores.n_empty} with an empty ground truth, {counted}."
+    yield f"{count(scores.n_missing, 'thread')} without a prediction, counted as 0."
+    yield f"{count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."
     if scores.n_unreachable:
-        yield f"{_count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+        yield f"{count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."
 
 
 def _table(title: str, first: str, others: list[str]) -> Table:
