@@ -31,7 +31,7 @@ ERROR = 3.3 * sqrt(ALPHA * (1 - ALPHA) / REPETITIONS)
 @pytest.mark.parametrize("scenario", list(SCENARIOS))
 def test_levels_and_coverage(scenario: str) -> None:
     """False positives at alpha, at most alpha in a family of ten pairs, intervals that cover 95 %."""
-    found = simulate(scenario, repetitions=REPETITIONS, resamples=2000, seed=1)
+    found = simulate(scenario, repetitions=REPETITIONS, resamples=1000, seed=1)
     assert any("coverage" in name for name in found)
     for name, share in found.items():
         level = 1 - ALPHA if "coverage" in name else ALPHA
