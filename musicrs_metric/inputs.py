@@ -10,7 +10,7 @@ import numpy as np
 from .errors import show
 
 
-def string_lists(name: str, column: Any) -> list[Any]:
+def string_lists(name: str, column: Any) -> list[list[str] | tuple[str, ...]]:
     """Check a column that holds one list of strings per thread.
 
     Args:
@@ -18,14 +18,16 @@ def string_lists(name: str, column: Any) -> list[Any]:
         column: Any iterable of lists, tuples or one-dimensional arrays of strings.
 
     Returns:
-        Its rows in a list, unchanged.
+        Its rows in a list; arrays become lists.
 
     Raises:
         ValueError: The column is text, or a row is not such a list or holds anything but text; the row is named.
     """
     rows = _rows(name, column, "a list of strings per thread")
     for i, row in enumerate(rows):
-        if not isinstance(row, list | tuple | np.ndarray):
+        if isinstance(row, np.ndarray):
+            row = rows[i] = row.tolist()
+        if not isinstance(row, list | tuple):
             raise ValueError(f"{name}[{i}] is {show(row)}, expected a list of strings{_hint(row)}")
         kinds = set(map(type, row))
         if kinds <= _TEXT:

@@ -110,14 +110,20 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
         Raises:
             ValueError: An input or a setting that is not as described below, or no rows at all.
         """
-        settings = {"k": k, "empty": empty, "confidence": confidence, "resamples": resamples, "seed": seed}
-        score([[]], [[]], **settings)  # type: ignore[arg-type] # refuses a wrong setting before any row is stored
+        settings: dict[str, Any] = {
+            "k": k,
+            "empty": empty,
+            "confidence": confidence,
+            "resamples": resamples,
+            "seed": seed,
+        }
+        score([[]], [[]], **settings)  # refuses a wrong setting before any row is stored
         if predictions is not None or references is not None:
             rows = _columns(predictions, references, candidates, groups)
-            if rows["predictions"] or self.num_process > 1:  # one process of several may have an empty share
-                super().add_batch(**rows)
-        if not len(self) and self.num_process == 1:
-            raise ValueError("no threads to score: found 0 predictions, expected at least 1")
+            if self.writer is None and self.num_process == 1:
+                # All rows are here: through the cache file of `evaluate` they would come back as they are, but later.
+                return self._compute(**rows, **settings)
+            super().add_batch(**rows)
         result: dict[str, Any] | None = super().compute(**settings)
         return result
 
