@@ -112,14 +112,13 @@ def validate(
     config: Config = "query_only",
 ) -> None:
     """Check a prediction file: every fault with line, field and thread (exit code 2), or what it holds."""
-    from .predictions import PREDICTIONS, PredictionError, read_predictions
+    from .predictions import PredictionError
     from .references import load_references
     from .runs import read_run, score_predictions
 
     references = None if dataset is None else load_references(dataset, config)
-    file = predictions / PREDICTIONS if predictions.is_dir() else predictions
     try:
-        found = read_predictions(file) if references is None else read_run(file, references)
+        found = read_run(predictions, references)
     except PredictionError as error:
         for fault in error.faults:
             typer.echo(fault, err=True)
@@ -129,7 +128,7 @@ def validate(
         )
         raise typer.Exit(2) from None
     console = _console()
-    _say(console, f"{file}: {count(len(found.predictions), 'prediction')}, no fault.")
+    _say(console, f"{found.path}: {count(len(found.predictions), 'prediction')}, no fault.")
     for warning in found.warnings:
         _say(console, f"Warning: {warning}")
     if references is not None:

@@ -46,7 +46,7 @@ def install_metric(modules_cache: str | Path | None = None) -> Path:
         except OSError:  # another process was quicker
             shutil.rmtree(partial, ignore_errors=True)
     for other in home.iterdir():
-        if other.is_dir() and other != target:
+        if len(other.name) == len(digest) and other != target:
             shutil.rmtree(other, ignore_errors=True)
     return target
 

@@ -203,8 +203,8 @@ def _problems(values: dict[str, Any], keys: list[str]) -> Iterator[tuple[str, st
     if "outcome" in values and values["outcome"] not in outcomes:
         yield "outcome", f"found {show(values['outcome'])}, expected one of {', '.join(outcomes)}"
     n = values.get("n_answered")
-    most = float_info.max if length is None else length
-    if n is not None and not (isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= most):
+    is_integer = isinstance(n, int) and not isinstance(n, bool)
+    if n is not None and (not is_integer or n < 0 or (length is not None and n > length)):
         limit = "" if length is None else f" to {length} (the length of the ranking)"
         yield "n_answered", f"found {show(n)}, expected an integer from 0{limit}"
 

@@ -96,12 +96,12 @@ def score_predictions(
     )
 
 
-def read_run(path: str | Path, references: References) -> PredictionFile:
-    """Read the predictions of a run; where its card lies beside them, the run must have been made on this dataset.
+def read_run(path: str | Path, references: References | None = None) -> PredictionFile:
+    """Read the predictions of a run; a run card beside them must be readable and tell of the same data.
 
     Args:
         path: The prediction file, or the run folder that holds `predictions.jsonl`.
-        references: The dataset.
+        references: The dataset, if thread ids and data are to be checked against it.
 
     Returns:
         The predictions.
@@ -113,7 +113,9 @@ def read_run(path: str | Path, references: References) -> PredictionFile:
     file = Path(path) / PREDICTIONS if Path(path).is_dir() else Path(path)
     card = file.with_name(RUN_CARD)
     if file.name == PREDICTIONS and card.is_file():
-        check_data(read_run_card(card), references, str(card))
+        found = read_run_card(card)
+        if references is not None:
+            check_data(found, references, str(card))
     return read_predictions(file, references)
 
 

@@ -182,6 +182,14 @@ def test_table_of_a_small_run(cli: Cli, data: Path, predictions: Path) -> None:
     assert "recall@20" not in cli("score", "-d", data, "-p", predictions, "--k", "5").out
 
 
+def test_a_perfect_run_is_better_than_chance(cli: Cli, tmp_path: Path) -> None:
+    """Every thread answered rightly: the interval shrinks to the score and leaves chance out below."""
+    rows = [TINY[0] | {"name": f"t3_{i}"} for i in range(3)]
+    path = write_lines(tmp_path / "p.jsonl", [{"thread_id": row["name"], "ranking": row["limited_gt"]} for row in rows])
+    done = cli("score", "-d", write_repo(tmp_path, columns_of(references_of(rows))), "-p", path, "--k", "1")
+    assert "recall@1: better than chance, which lies below the interval (100.00 %, chance 25.00 %" in done.out
+
+
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_scores_of_every_thread(cli: Cli, data: Path, predictions: Path, tmp_path: Path, suffix: str) -> None:
     """One row per thread in dataset order, with counts and chance, in either format."""
