@@ -156,8 +156,9 @@ def _read_name(name: str, config: str) -> dict[str, list[Any]]:
     import datasets
 
     # A name without an owner cannot be on the Hub: asking it would only cost the 23 s of a look-up that must fail.
-    offline = datasets.config.HF_HUB_OFFLINE
+    offline, verbosity = datasets.config.HF_HUB_OFFLINE, datasets.utils.logging.get_verbosity()
     datasets.config.HF_HUB_OFFLINE = offline or "/" not in name
+    datasets.utils.logging.set_verbosity_error()  # no remark that the installed data is used, which is what was asked
     try:
         rows = datasets.load_dataset(name, config, split="test").select_columns(_COLUMNS)
     # OSError: not in the cache, not on the Hub, no network. DatasetsError: files that are no such dataset.
@@ -168,6 +169,7 @@ def _read_name(name: str, config: str) -> dict[str, list[Any]]:
         ) from error
     finally:
         datasets.config.HF_HUB_OFFLINE = offline
+        datasets.utils.logging.set_verbosity(verbosity)
     return {column: list(rows[column]) for column in _COLUMNS}
 
 
