@@ -1,0 +1,70 @@
+"""`python -m musicrs_dataset audit`: what a dataset's pools give away without music."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from musicrs_metric.files import to_json
+
+from ..pools.files import read_pools, with_pools
+from .adversary import Adversary
+from .report import Subject, to_dict, write_report
+from .run import SEEDS, Audit
+from .run import audit as run
+from .tables import summary, tables
+
+
+def audit(
+    dataset: Annotated[str, typer.Argument(help="Directory given to `build`, or dataset name.")],
+    config: Annotated[str, typer.Option(help="Configuration, e.g. query_only_balanced.")] = "query_only",
+    pools: Annotated[Path | None, typer.Option(help="Pool file to audit in place of the configuration's.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Orderings of tied candidates to average over.")] = SEEDS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for audit.json, audit.md and audit.html.")] = None,
+) -> None:
+    """Rank the pools without music in every way that has been found, and say which of them beats chance."""
+    from rich.console import Console
+
+    from ..loading import iter_threads
+
+    threads = list(iter_threads(dataset, config, audio=False))
+    if pools is not None:
+        threads = with_pools(threads, read_pools(pools))
+    found = run(threads, seeds=seeds, track=_progress)
+    subject = Subject(dataset, config, None if pools is None else str(pools))
+    if out is not None:
+        files = write_report(out, found, subject)
+        Console(stderr=True).print("wrote " + ", ".join(map(str, files)), markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        typer.echo(to_json(to_dict(found, subject), indent=2))
+    else:
+        _print(found, str(subject))
+
+
+def _print(found: Audit, subject: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    console.print(f"Audit of {subject}", style="bold", markup=False, highlight=False)
+    console.print(summary(found), markup=False, highlight=False)
+    for table in tables(found):
+        console.print()
+        console.print(f"{table.title}: {table.text}", markup=False, highlight=False)
+        if not table.long:
+            shown = Table(*table.columns)
+            for row in table.rows:
+                shown.add_row(*map(escape, row))
+            console.print(shown)
+
+
+def _progress(adversaries: Sequence[Adversary]) -> Iterable[Adversary]:
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(adversaries, description="Trying adversaries", console=Console(stderr=True))

@@ -1,0 +1,109 @@
+"""Faults of the pools themselves: uneven counts, right answers that count as wrong, titles that stand twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from musicrs_metric.matching import normalise
+
+from ..pools.entities import by_subreddit
+from ..records import Thread
+from .tells import left_over_in
+
+
+@dataclass(frozen=True)
+class LeftOver:
+    """Right answers of one thread that stand in its pool as wrong ones.
+
+    Attributes:
+        thread_id: The thread.
+        row: Its place in the dataset, from 0.
+        entities: The candidates, in pool order.
+    """
+
+    thread_id: str
+    row: int
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Candidates of one pool that become equal under `normalise`.
+
+    Attributes:
+        thread_id: The thread.
+        row: Its place in the dataset, from 0.
+        spellings: Groups of candidates that are one title, in pool order.
+        in_ground_truth: Whether any of them is a right answer, per group.
+    """
+
+    thread_id: str
+    row: int
+    spellings: tuple[tuple[str, ...], ...]
+    in_ground_truth: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """How often the titles of a subreddit stand in its pools.
+
+    Attributes:
+        subreddit: Its name.
+        threads: Number of pools.
+        entities: Distinct candidates, letter for letter.
+        count: Pools that the rarest and the most frequent entity stands in.
+        size: Candidates of the smallest and of the largest pool.
+    """
+
+    subreddit: str
+    threads: int
+    entities: int
+    count: tuple[int, int]
+    size: tuple[int, int]
+
+    @property
+    def even(self) -> bool:
+        """Whether every entity stands in the same number of pools."""
+        return self.count[0] == self.count[1]
+
+
+def left_overs(threads: Sequence[Thread]) -> tuple[LeftOver, ...]:
+    """Name every right answer that stands in its thread's pool as a wrong one; threads without any are left out."""
+    found = (LeftOver(thread.thread_id, row, left_over_in(thread)) for row, thread in enumerate(threads))
+    return tuple(fault for fault in found if fault.entities)
+
+
+def collisions(threads: Sequence[Thread]) -> tuple[Collision, ...]:
+    """Name every group of candidates that are one title in several spellings; threads without any are left out."""
+    found = (_collision(row, thread) for row, thread in enumerate(threads))
+    return tuple(fault for fault in found if fault.spellings)
+
+
+def _collision(row: int, thread: Thread) -> Collision:
+    forms: dict[str, list[str]] = {}
+    for name in thread.candidates:
+        forms.setdefault(normalise(name), []).append(name)
+    groups = tuple(tuple(names) for names in forms.values() if len(names) > 1)
+    right = tuple(any(name in thread.ground_truth for name in names) for names in groups)
+    return Collision(thread.thread_id, row, groups, right)
+
+
+def evenness(threads: Sequence[Thread]) -> tuple[Evenness, ...]:
+    """Count the titles of each subreddit in its own pools, raw strings, subreddits in alphabetical order."""
+    return tuple(_evenness(name, group) for name, group in by_subreddit(threads).items())
+
+
+def _evenness(name: str, group: Sequence[Thread]) -> Evenness:
+    counts = Counter(candidate for thread in group for candidate in thread.candidates)
+    times = counts.values()
+    sizes = [len(thread.candidates) for thread in group]
+    count = (min(times, default=0), max(times, default=0))
+    return Evenness(name, len(group), len(counts), count, (min(sizes), max(sizes)))
+
+
+def shared_entities(threads: Sequence[Thread]) -> int:
+    """How many candidates stand in pools of more than one subreddit, letter for letter."""
+    places = {(candidate, thread.subreddit) for thread in threads for candidate in thread.candidates}
+    return sum(n > 1 for n in Counter(candidate for candidate, _ in places).values())
