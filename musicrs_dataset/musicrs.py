@@ -74,5 +74,5 @@ class Musicrs(datasets.ArrowBasedBuilder):  # type: ignore[misc]
 
 
 def _source(data_dir: str | None) -> str | None:
-    source = data_dir or os.environ.get("MUSICRS_DATA")
+    source = data_dir or os.environ.get("MUSICRS_DATA") or None
     return source if source is None or source == MINI else str(existing_file(source).absolute())

@@ -56,8 +56,11 @@ def push(dataset: str | Path, repo: str, *, private: bool = False, message: str 
 
 @contextmanager
 def _in_words(repo: str) -> Iterator[None]:
-    import httpx
+    from huggingface_hub import errors
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
+
+    # The root of the errors of whichever HTTP library this version of the Hub's client uses.
+    http_error: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
 
     log_in = "log in with `hf auth login`, or set HF_TOKEN"
     try:
@@ -74,5 +77,5 @@ def _in_words(repo: str) -> Iterator[None]:
             raise UserError(f"{repo}: the token has no right to write there; use one with write access") from error
         reason = str(error).strip().splitlines()[-1]
         raise UserError(f"{repo}: the Hub answered {status} ({reason}); try again later") from error
-    except (httpx.TransportError, OSError) as error:
+    except (http_error, OSError) as error:
         raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error
