@@ -12,7 +12,7 @@ from .measures import Floats
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 # Beyond this many threads the resampled mean is normal to the digits shown, and drawing n x 10,000 indices is waste.
-LARGE_SAMPLE = 2_000
+LARGE_SAMPLE = 1_000
 # Small blocks stay in the processor's cache, and their matrix products are too small for BLAS to start threads, which
 # on a busy machine wait for each other for most of the time.
 _DRAWS_AT_ONCE = 15_000
@@ -54,7 +54,8 @@ def mean_intervals(
     """Interval of the mean of each column over threads drawn at random.
 
     The percentile bootstrap (Efron and Tibshirani 1993, chapter 13) draws whole threads, the same ones for all
-    columns. For more than `LARGE_SAMPLE` threads the mean plus and minus z standard errors is given in its place.
+    columns. For more than `LARGE_SAMPLE` threads the mean plus and minus z standard errors, cut at the least and the
+    greatest value, is given in its place.
 
     Args:
         values: Shape (n, m): one row per thread.
@@ -66,12 +67,12 @@ def mean_intervals(
         The intervals, or None for n < 2, where a resample has nothing to vary.
 
     Raises:
-        ValueError: `confidence` lies outside (0, 1), or `resamples` is not positive.
+        ValueError: `confidence` lies outside (0, 1), or `resamples` is not a positive integer.
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, found {confidence}")
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, found {resamples}")
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, found {confidence!r}")
+    if not isinstance(resamples, int | np.integer) or resamples < 1:
+        raise ValueError(f"resamples must be at least 1, a whole number; found {resamples!r}")
     n = len(values)
     if n < 2:
         return None

@@ -1,0 +1,1 @@
+"""Measurements that are printed, not asserted: `python -m benchmarks` runs all, `python -m benchmarks NAME` one."""
