@@ -18,7 +18,7 @@ class Style:
         subreddit: Where it is talked about.
         name: What it is called, unique within the subreddit.
         sound: What its recordings have in common.
-        entities: Invented songs, artists and albums; their names hint at the sound about as often as real ones do.
+        entities: Invented songs, artists and albums; many of their names hint at the sound.
     """
 
     subreddit: str

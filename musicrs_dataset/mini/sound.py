@@ -21,7 +21,7 @@ class Sound:
         density: 0 (a few long notes) to 1 (four notes a beat, full chords).
         brightness: Spectral centroid of the whole clip, weighted by power, in Hz.
         drums: Level of the drums, 0 (none) to 1.
-        seconds: Duration, in steps of a tenth.
+        seconds: Duration.
     """
 
     tempo: float
@@ -33,11 +33,11 @@ class Sound:
     seconds: float = 10.0
 
     def performance(self, seed: str) -> Sound:
-        """One recording in this style: tempo within 4 %, brightness within 10 %, 8 to 12 seconds, all set by `seed`."""
+        """One recording in this style: tempo within 4 %, brightness within 10 %, 8 to 12 seconds, chosen by `seed`."""
         tempo, brightness, seconds = (byte / 255 for byte in sha256(seed.encode()).digest()[:3])
         return replace(
             self,
             tempo=round(self.tempo * (0.96 + 0.08 * tempo), 1),
             brightness=round(self.brightness * (0.9 + 0.2 * brightness)),
-            seconds=round(8 + 4 * seconds, 1),
+            seconds=8 + round(8 * seconds) / 2,
         )
