@@ -1,0 +1,176 @@
+"""The report from its evidence: which sections it has, and the JSON that holds all of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import __version__
+from ..compare import HEADLINE, compare
+from ..intervals import RESAMPLES
+from ..paper.tables import table1
+from ..references import References
+from . import words
+from .cases import case_section, check_case, choose
+from .coverage import coverage_section
+from .document import Block, Column, Document, Row, Section, Table, cell
+from .evidence import Evidence
+from .mrr import mrr_section
+from .related import related_section
+from .rq1 import modality_section
+from .rq2 import paradigm_section
+from .rq3 import genre_section
+from .runs import ReportRun, config_of, read_runs
+from .table1 import table_section
+from .threads import ClipAudio, Threads, references_of
+
+
+class Report(NamedTuple):
+    """A report, ready to be written.
+
+    Attributes:
+        document: What is shown.
+        data: The same with the unrounded figures, as plain JSON types.
+        sounds: Clips that the page carries, by key.
+    """
+
+    document: Document
+    data: dict[str, Any]
+    sounds: dict[str, ClipAudio]
+
+
+def build_report(
+    folders: Sequence[Path],
+    dataset: str | Path,
+    *,
+    cases: Sequence[str] = (),
+    reported: bool | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    step: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Read runs and write the report on them.
+
+    Args:
+        folders: Run folders.
+        dataset: The dataset that they ran on.
+        cases: Thread ids to show; chosen where empty.
+        reported: Whether to set the paper's own figures beside; None: where the dataset is the published one.
+        seed: Of all intervals and tests.
+        resamples: Bootstrap resamples, and sign flips.
+        step: Told what is being done.
+
+    Returns:
+        The report.
+
+    Raises:
+        UserError: No such dataset, run or thread; a file that is refused; runs on other data.
+    """
+    references = references_of(dataset, config_of(folders))
+    runs = read_runs(folders, references, seed=seed, resamples=resamples, step=step)
+    step("comparing")
+    threads = Threads(references)
+    comparison = None
+    if len(runs) > 1:
+        comparison = compare([run.system for run in runs], HEADLINE, resamples=resamples, seed=seed)
+    evidence = Evidence(references, threads.rows(), runs, comparison, False, resamples, seed)
+    if reported or (reported is None and evidence.published):
+        evidence = Evidence(references, evidence.rows, runs, comparison, True, resamples, seed)
+    for thread_id in cases:
+        check_case(evidence, thread_id)
+    chosen = dict.fromkeys(cases, "as asked for") if cases else choose(evidence)
+    last, sounds = case_section(evidence, chosen, {thread_id: threads.clips(thread_id) for thread_id in chosen})
+    sections = [
+        _systems_section(evidence),
+        table_section(evidence),
+        coverage_section(evidence),
+        mrr_section(evidence),
+        modality_section(evidence),
+        paradigm_section(evidence),
+        genre_section(evidence),
+        *([related_section(evidence)] if evidence.reported else []),
+        *([last] if last.blocks else []),
+    ]
+    document = Document(f"MusiCRS report: {_called(references)}", _lead(evidence), tuple(sections))
+    return Report(document, _data(evidence, document), sounds)
+
+
+def _called(references: References) -> str:
+    return Path(references.name).name or references.name
+
+
+def _lead(evidence: Evidence) -> tuple[str, ...]:
+    references = evidence.references
+    empty = sum(not items for items in references.ground_truth)
+    kind = "the published pools" if evidence.published else "other pools or labels than the published ones"
+    return (
+        f"{words.plural(len(evidence.runs), 'run')} on {words.plural(len(references), 'thread')} of dataset "
+        f"{_called(references)}: {kind}, fingerprint {references.fingerprint[:12]}. Threads with an empty ground "
+        f"truth: {empty}; they count as 0, as in the paper.",
+        f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
+        f"percentile bootstrap, {words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact "
+        "expectation of a random ranking of the same pools.",
+    )
+
+
+def _systems_section(evidence: Evidence) -> Section:
+    rows = []
+    for run in evidence.runs:
+        card, scores = run.card, run.scores
+        weights = {True: "open", False: "closed", None: words.UNDEFINED}[card.open_weights]
+        trained = {True: "trained for this", False: "zero-shot", None: ""}[card.trained]
+        no_audio = 0 if run.system.no_audio is None else int(run.system.no_audio.sum())
+        counts = (scores.n_missing, no_audio, scores.n_unknown, scores.n_duplicate)
+        rows.append(
+            Row(
+                (
+                    cell(run.label),
+                    cell(card.paradigm, trained),
+                    cell(words.modality(card.modality)),
+                    cell(card.reads),
+                    cell(card.model_id or words.UNDEFINED, card.model_revision or ""),
+                    cell(weights, card.licence or ""),
+                    *(cell(words.count(number)) for number in counts),
+                )
+            )
+        )
+    texts = ("System", "Paradigm", "Modality", "Reads", "Model", "Weights")
+    heads = ("Missing threads", "No audio", "Unknown titles", "Repeated titles")
+    table = Table(
+        "The systems, as their run cards describe them, and what was wrong with their rankings.",
+        (*(Column(text, "left") for text in texts), *(Column(text) for text in heads)),
+        tuple(rows),
+        (
+            "Reads: thread, its own query, post, clips and pool; pools, other threads' texts or pools without labels; "
+            "labels, other threads' ground truth. A missing thread scores 0; no audio counts threads for which the run "
+            "says so; an unknown title keeps its rank as a miss; a repeated title counts once.",
+        ),
+    )
+    blocks: tuple[Block, ...] = (table,)
+    return Section("systems", "Systems", blocks)
+
+
+def _data(evidence: Evidence, document: Document) -> dict[str, Any]:
+    references = evidence.references
+    return {
+        "format": "musicrs report",
+        "version": __version__,
+        "dataset": {
+            "name": _called(references),
+            "config": references.config,
+            "fingerprint": references.fingerprint,
+            "threads": len(references),
+            "published": evidence.published,
+        },
+        "settings": {"seed": evidence.seed, "resamples": evidence.resamples},
+        "runs": [_run(run) for run in evidence.runs],
+        "comparison": None if evidence.comparison is None else evidence.comparison.to_dict(),
+        "reported": [asdict(result) for result in table1()] if evidence.reported else None,
+        "document": asdict(document),
+    }
+
+
+def _run(run: ReportRun) -> dict[str, Any]:
+    return {"label": run.label, "card": asdict(run.card), "scores": run.scores.to_dict()}

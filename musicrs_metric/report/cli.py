@@ -1,0 +1,58 @@
+"""The command `musicrs_metric report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..intervals import RESAMPLES
+from ..references import DEFAULT_DATASET
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, each with run.json and predictions.jsonl.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the report; files of an earlier one are replaced.")
+    ],
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Directory or name of the dataset that the runs were made on.")
+    ] = DEFAULT_DATASET,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(help="Thread to show with every system's first 20; may be repeated (default: two telling ones)."),
+    ] = None,
+    reported: Annotated[
+        bool | None,
+        typer.Option(
+            "--reported/--no-reported",
+            help="Set the paper's own figures beside (default: where the dataset is the published one).",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and tests.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,
+) -> None:
+    """Write the benchmark's exhibits for some runs: HTML, Markdown, figures, and one JSON with every number."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from .build import build_report
+    from .write import write_report
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        # Reading each run, comparing, two figures, writing.
+        task = progress.add_task("reading", total=len(runs) + 4)
+
+        def step(what: str) -> None:
+            progress.update(task, description=what, advance=1)
+
+        built = build_report(
+            runs, dataset, cases=case or (), reported=reported, seed=seed, resamples=resamples, step=step
+        )  # fmt: skip
+        files = write_report(built, out, step)
+    page = next(path for path in files if path.suffix == ".html")
+    typer.echo(f"{page} ({len(files)} files in {out})")

@@ -1,0 +1,245 @@
+"""What a report says, block by block. Every text is final here: renderings print it and work out no number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Align = Literal["left", "right", "center"]
+Emphasis = Literal["", "best", "tied"]
+Role = Literal["", "heading", "chance", "reported"]
+ItemState = Literal["hit", "miss", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One value of a cell.
+
+    Attributes:
+        text: As shown.
+        emphasis: "best" or "tied" (with the best), or nothing.
+        sign: A sign behind it, explained in the table's notes.
+    """
+
+    text: str
+    emphasis: Emphasis = ""
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        parts: Values, shown with a slash between them.
+        detail: What belongs to them, in smaller print, such as intervals; line feeds break its lines.
+    """
+
+    parts: tuple[Part, ...]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Head of a column."""
+
+    text: str
+    align: Align = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        cells: One per column; a heading has a single one.
+        role: What sets the row apart.
+    """
+
+    cells: tuple[Cell, ...]
+    role: Role = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its caption above and its notes below."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    kind: Literal["table"] = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one kind across the labels of a panel.
+
+    Attributes:
+        name: For the legend; empty where the panel has one series.
+        values: One per label; None where undefined.
+        texts: What stands at each bar; empty for none.
+        low: Lower ends of the intervals; empty for none.
+        high: Upper ends.
+    """
+
+    name: str
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...] = ()
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One set of axes.
+
+    Attributes:
+        title: Above it.
+        labels: What the values belong to.
+        groups: One per label: decides colour and hatch or marker; empty for none.
+        series: What is drawn.
+        axis: Name of the value axis.
+        ticks: Where the value axis has its ticks.
+        tick_texts: What stands there.
+        label_axis: Name of the other axis.
+        line: Where a line across is drawn; None for none.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    series: tuple[Series, ...]
+    axis: str
+    ticks: tuple[float, ...]
+    tick_texts: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    label_axis: str = ""
+    line: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure as data.
+
+    Attributes:
+        name: Stem of its files.
+        caption: Below it.
+        style: "bars" or "dots".
+        panels: In reading order.
+        columns: Panels in a row.
+        legend: Entries of the legend: group, or the name of the line.
+        data: The same numbers as a table.
+    """
+
+    name: str
+    caption: str
+    style: Literal["bars", "dots"]
+    panels: tuple[Panel, ...]
+    columns: int
+    legend: tuple[str, ...]
+    data: Table
+    kind: Literal["figure"] = "figure"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A clip of a case.
+
+    Attributes:
+        label: What it is, with its place and length.
+        key: Name under which the HTML page finds the audio; None where the page leaves it out.
+        note: Why it was left out; empty otherwise.
+    """
+
+    label: str
+    key: str | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A title in a ranking or a pool."""
+
+    rank: str
+    text: str
+    state: ItemState
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one system ranked first in one thread."""
+
+    system: str
+    summary: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A place on the web that the asker named; nothing is loaded from it."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thread and what the systems made of it."""
+
+    title: str
+    why: str
+    facts: tuple[tuple[str, str], ...]
+    sounds: tuple[Sound, ...]
+    links: tuple[Link, ...]
+    ground_truth: tuple[str, ...]
+    pool: tuple[Item, ...]
+    pool_title: str
+    answers: tuple[Answer, ...]
+    kind: Literal["case"] = "case"
+
+
+Block = Text | Table | Figure | Case
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the report; `key` is its anchor."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The whole report as shown."""
+
+    title: str
+    lead: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+    def figures(self) -> Iterable[Figure]:
+        """Every figure, in order."""
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Figure):
+                    yield block
+
+
+def cell(text: str, detail: str = "") -> Cell:
+    """A cell with one plain value."""
+    return Cell((Part(text),), detail)
+
+
+def row(*texts: str, role: Role = "") -> Row:
+    """A row of plain cells."""
+    return Row(tuple(cell(text) for text in texts), role)

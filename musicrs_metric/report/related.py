@@ -1,0 +1,60 @@
+"""The paper's Figures 1 and 2 as data: how MusiCRS differs from other datasets, and which threads the paper shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..paper.tables import SOURCE, examples, music_datasets
+from . import words
+from .document import Column, Row, Section, Table, row
+from .evidence import Evidence
+
+_SHOWN = 4
+
+
+def related_section(evidence: Evidence) -> Section:
+    """Build the section."""
+    return Section("figures-1-2", "Figures 1 and 2 of the paper, as data", (_datasets(), _examples(evidence)))
+
+
+def _datasets() -> Table:
+    def yes(value: bool) -> str:
+        return "yes" if value else "no"
+
+    return Table(
+        f"Music datasets and what they offer (facts of {SOURCE}, Figure 1).",
+        (
+            Column("Dataset", "left"), Column("Reference", "left"), Column("Source of the text", "left"),
+            Column("Real conversations", "center"), Column("Audio", "center"), Column("Ground truth", "center"),
+            Column("Recommendation", "center"), Column("Multimodal", "center"),
+        ),
+        tuple(
+            row(
+                found.name, found.reference, found.source, yes(found.real_conversations), yes(found.audio),
+                yes(found.ground_truth), yes(found.recommendation), yes(found.multimodal),
+            )
+            for found in music_datasets()
+        ),
+    )  # fmt: skip
+
+
+def _examples(evidence: Evidence) -> Table:
+    rows = tuple(_example_rows(evidence))
+    columns = [Column(name, "left") for name in ("Exhibit", "Genre", "Thread", "Query", "Ground truth, first items")]
+    absent = "A dash stands for a thread that this dataset does not have."
+    notes = (
+        (absent,)
+        if any(words.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)
+        else ()
+    )
+    return Table(f"Threads that the paper shows ({SOURCE}, Figure 2 and case studies).", tuple(columns), rows, notes)
+
+
+def _example_rows(evidence: Evidence) -> Iterator[Row]:
+    for example in examples():
+        place = evidence.references.position.get(example.thread_id)
+        query, truth = words.UNDEFINED, words.UNDEFINED
+        if place is not None:
+            query = evidence.rows[place].get("query") or words.UNDEFINED
+            truth = "; ".join(evidence.references.ground_truth[place][:_SHOWN])
+        yield row(example.exhibit, example.genre, example.thread_id, query, truth)

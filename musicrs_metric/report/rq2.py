@@ -1,0 +1,95 @@
+"""RQ2: how do the paradigms compare? Means over a paradigm's rows, paired over the same threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..compare import Comparison, System, compare
+from ..paper.findings import below_chance, overall, paradigm_means
+from ..paper.tables import METRICS, OVERALL, published_chance, table1
+from ..scoring import Scores, summarise
+from . import words
+from .average import average
+from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
+from .evidence import Evidence, against_chance
+from .runs import PARADIGMS, ReportRun
+from .table1 import SIGNS
+
+
+def paradigm_section(evidence: Evidence) -> Section:
+    """Build the section."""
+    return Section("rq2", "RQ2: how do the paradigms compare?", tuple(_blocks(evidence)))
+
+
+def _blocks(evidence: Evidence) -> Iterator[Block]:
+    runs = {
+        paradigm: [run for run in evidence.runs if run.card.paradigm == paradigm]
+        for paradigm in PARADIGMS
+        if any(run.card.paradigm == paradigm for run in evidence.runs)
+    }
+    systems = [System(paradigm, average([run.system.table for run in found])) for paradigm, found in runs.items()]
+    rows = [_paradigm_row(system.name, runs[system.name], _summary(evidence, system)) for system in systems]
+    if len(systems) > 1:
+        comparison = compare(systems, METRICS, resamples=evidence.resamples, seed=evidence.seed)
+        rows += [_difference_row(comparison, i) for i in range(len(comparison.metrics[METRICS[0]].pairs))]
+    yield Table(
+        "Means over the rows of each paradigm in Table 1 (every system in every modality weighs the same), in per "
+        "cent; below them differences in percentage points, paired by thread.",
+        (
+            Column("Paradigm", "left"), Column("Rows"), *(Column(words.metric(metric)) for metric in METRICS),
+            Column("Best by recall@20", "left"),
+        ),
+        tuple(rows),
+        (
+            "▲ ▼ in a mean: its interval leaves out chance. In a difference: a paired t test after Holm's correction "
+            "over the pairs of paradigms. The intervals speak of other threads, not of other systems.",
+        ),
+    )  # fmt: skip
+    if evidence.reported:
+        yield from _reported()
+
+
+def _summary(evidence: Evidence, system: System) -> Scores:
+    return summarise(system.table, seed=evidence.seed, resamples=evidence.resamples)
+
+
+def _paradigm_row(paradigm: str, runs: list[ReportRun], scores: Scores) -> Row:
+    best = max(runs, key=lambda run: run.scores.values["recall@20"] or 0.0)
+    means = [
+        Cell(
+            (Part(words.percent(scores.values[metric]), sign=SIGNS[against_chance(scores, metric)]),),
+            words.percents((scores.interval or {}).get(metric)),
+        )
+        for metric in METRICS
+    ]
+    return Row(
+        (cell(paradigm), cell(str(len(runs))), *means, cell(best.label, words.percent(best.scores.values["recall@20"])))
+    )
+
+
+def _difference_row(comparison: Comparison, i: int) -> Row:
+    pairs = [comparison.metrics[metric].pairs[i] for metric in METRICS]
+    cells = []
+    for pair in pairs:
+        sign = "" if not pair.significant else "▲" if pair.difference > 0 else "▼"
+        cells.append(Cell((Part(words.points(pair.difference), sign=sign),), words.points_interval(pair.interval)))
+    return Row((cell(f"{pairs[0].a} − {pairs[0].b}"), cell(""), *cells, cell("")))
+
+
+def _reported() -> Iterator[Text]:
+    rows, chance = table1(), published_chance()
+    means = {metric: paradigm_means(rows, metric) for metric in METRICS}
+    counts: Mapping[str, int] = {
+        paradigm: sum(row.paradigm == paradigm for row in overall(rows)) for paradigm in means[METRICS[0]]
+    }
+    shown = [
+        f"{paradigm} {' / '.join(words.percent(means[metric][paradigm]) for metric in METRICS)} ({n} rows)"
+        for paradigm, n in counts.items()
+    ]
+    below = {metric: len(below_chance(rows, chance, metric)) for metric in METRICS}
+    levels = " / ".join(words.percent(chance[OVERALL][metric]) for metric in METRICS)
+    yield Text(
+        f"Reported by the paper, recall@20 / nDCG@20, means over overall rows: {'; '.join(shown)}. Chance on the "
+        f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows lie below it on "
+        f"recall@20 and {below['ndcg@20']} on nDCG@20."
+    )

@@ -1,0 +1,164 @@
+"""RQ3: which genres are hard? Scores by genre, macro-genre and subreddit, each beside its own chance level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..compare.assemble import SMALL_GROUP
+from ..intervals import mean_intervals
+from ..paper.findings import peaks
+from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
+from . import words
+from .average import average
+from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
+from .evidence import Evidence
+
+_TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """The mean of all systems on one measure in one group of threads.
+
+    Attributes:
+        mean: In [0, 1].
+        chance: Chance level of the same threads.
+        interval: Of mean minus chance; None for a single thread.
+    """
+
+    mean: float
+    chance: float
+    interval: tuple[float, float] | None
+
+    @property
+    def sign(self) -> str:
+        """Whether the interval leaves out 0."""
+        if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
+            return ""
+        return "▲" if self.interval[0] > 0 else "▼"
+
+
+def genre_section(evidence: Evidence) -> Section:
+    """Build the section."""
+    return Section("rq3", "RQ3: which genres are hard?", tuple(_blocks(evidence)))
+
+
+def _blocks(evidence: Evidence) -> Iterator[Block]:
+    lifts = {grouping: _lifts(evidence, grouping) for grouping in _TITLES}
+    yield from _sentences(lifts["genre"])
+    for grouping in _TITLES:
+        if len(lifts[grouping]) > 1:
+            yield _table(evidence, grouping, lifts[grouping])
+    if evidence.reported:
+        yield _reported_peaks()
+
+
+def _lifts(evidence: Evidence, grouping: str) -> dict[str, dict[str, Lift]]:
+    """Group to measure to lift, groups in the order of the tables."""
+    table = average([run.system.table for run in evidence.runs])
+    labels = np.asarray(evidence.references.groups[grouping], dtype=object)
+    order: Sequence[str] = evidence.genres if grouping == "genre" else sorted(set(labels.tolist()))
+    chance = table.chance or {}
+    found: dict[str, dict[str, Lift]] = {}
+    for group in order:
+        chosen = labels == group
+        values = np.stack([table.values[metric][chosen] for metric in METRICS], axis=1)
+        levels = np.stack([chance[metric][chosen] for metric in METRICS], axis=1)
+        bounds = mean_intervals(values - levels, resamples=evidence.resamples, seed=evidence.seed)
+        found[group] = {
+            metric: Lift(
+                float(values[:, j].mean()),
+                float(levels[:, j].mean()),
+                None if bounds is None else (float(bounds.low[j]), float(bounds.high[j])),
+            )
+            for j, metric in enumerate(METRICS)
+        }
+    return found
+
+
+def _sentences(lifts: dict[str, dict[str, Lift]]) -> Iterator[Text]:
+    metric = METRICS[0]
+    if len(lifts) < 2:
+        return
+    raw = {genre: of[metric].mean for genre, of in lifts.items()}
+    level = {genre: of[metric].chance for genre, of in lifts.items()}
+    yield Text(
+        f"Averaged over the systems of this report, recall@20 runs from {_extreme(raw, lowest=True)} to "
+        f"{_extreme(raw)}. Chance alone, which depends on the sizes of pools and ground truths only, runs from "
+        f"{_extreme(level, lowest=True)} to {_extreme(level)}: genres are to be compared by what is above it."
+    )
+    above = [genre for genre, of in lifts.items() if of[metric].sign == "▲"]
+    below = [genre for genre, of in lifts.items() if of[metric].sign == "▼"]
+    told = [
+        f"{side} chance in {len(names)} of {len(lifts)} genres" + (f" ({words.listing(names)})" if names else "")
+        for side, names in (("above", above), ("below", below))
+    ]
+    yield Text(f"By its interval the average of the systems lies {told[0]} and {told[1]}.")
+
+
+def _extreme(values: dict[str, float], *, lowest: bool = False) -> str:
+    genre = (min if lowest else max)(values, key=lambda name: values[name])
+    return f"{words.percent(values[genre])} ({genre})"
+
+
+def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]]) -> Table:
+    with_reported = evidence.reported and grouping == "genre"
+    reported = peaks(table1()) if with_reported else {}
+    rows = []
+    for group, of in lifts.items():
+        cells = [*_lift_cells(evidence, grouping, group, of)]
+        if with_reported:
+            cells.append(_reported_cell(reported.get(group)))
+        rows.append(Row(tuple(cells)))
+    heads = [
+        Column(_TITLES[grouping], "left"), Column("Threads"), Column("Chance"), Column("Mean of systems"),
+        Column("Above chance"), Column("Best by recall@20", "left"),
+    ]  # fmt: skip
+    if with_reported:
+        heads.append(Column("Reported best", "left"))
+    notes = (
+        "▲ ▼: the 95 % interval of the difference from chance, in percentage points, leaves out 0; uncorrected. "
+        f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly the luckiest one.",
+    )
+    return Table(
+        f"By {_TITLES[grouping].lower()}: recall@20 / nDCG@20 in per cent, averaged over the systems of this report.",
+        tuple(heads),
+        tuple(rows),
+        notes if grouping == "genre" else (),
+    )
+
+
+def _lift_cells(evidence: Evidence, grouping: str, group: str, lifts: dict[str, Lift]) -> Iterator[Cell]:
+    scores = [run.scores.by[grouping][group] for run in evidence.runs]
+    best = max(range(len(scores)), key=lambda i: scores[i].values["recall@20"] or 0.0)
+    n, shown = scores[0].n, [lifts[metric] for metric in METRICS]
+    yield cell(words.MACROS.get(group, group))
+    yield cell(words.count(n), "small" if n < SMALL_GROUP else "")
+    yield Cell(tuple(Part(words.percent(lift.chance)) for lift in shown))
+    yield Cell(tuple(Part(words.percent(lift.mean)) for lift in shown))
+    yield Cell(
+        tuple(Part(words.points(lift.mean - lift.chance), sign=lift.sign) for lift in shown),
+        " / ".join(words.points_interval(lift.interval) for lift in shown),
+    )
+    yield cell(evidence.runs[best].label, words.percent(scores[best].values["recall@20"]))
+
+
+def _reported_cell(best: Result | None) -> Cell:
+    if best is None:
+        return cell(words.UNDEFINED)
+    where = f"{best.system}, {words.modality(best.modality)}"
+    return cell(where, words.percent(best.values["recall@20"]))
+
+
+def _reported_peaks() -> Text:
+    best, chance = peaks(table1()), published_chance()
+    genres = sorted(set(best) - {OVERALL}, key=lambda genre: best[genre].values["recall@20"])
+    told = [
+        f"{words.percent(best[genre].values['recall@20'])} in {genre} (chance "
+        f"{words.percent(chance[genre]['recall@20'])})"
+        for genre in (genres[0], genres[-1])
+    ]
+    return Text(f"Reported by the paper: the best recall@20 of a genre runs from {told[0]} to {told[1]}.")

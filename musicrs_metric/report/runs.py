@@ -1,0 +1,141 @@
+"""The runs of a report: read, judged, scored, and named so that no two look alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..compare import HEADLINE, System
+from ..compare.load import load_runs
+from ..errors import UserError
+from ..paper.tables import OVERALL, Result
+from ..predictions import PREDICTIONS, Prediction, read_predictions
+from ..references import References
+from ..run_card import RUN_CARD, RunCard, read_run_card
+from ..scoring import Scores, summarise
+from . import words
+
+# The order of the paper's Table 1.
+PARADIGMS = ("generative", "retrieval", "traditional")
+MODALITIES = ("audio_only", "query_only", "audio_query")
+
+
+@dataclass(frozen=True)
+class ReportRun:
+    """A run with all that the report says of it.
+
+    Attributes:
+        folder: Where it lies.
+        card: Its run card.
+        system: Its values per thread, under a name that is unique in the report.
+        scores: Their means by genre, subreddit and macro-genre.
+    """
+
+    folder: Path
+    card: RunCard
+    system: System
+    scores: Scores
+
+    @property
+    def label(self) -> str:
+        """Its unique name."""
+        return self.system.name
+
+    def predictions(self) -> dict[str, Prediction]:
+        """Read the predictions again, by thread id."""
+        return {found.thread_id: found for found in read_predictions(self.folder / PREDICTIONS).predictions}
+
+
+def read_runs(
+    folders: Sequence[Path],
+    references: References,
+    *,
+    seed: int,
+    resamples: int,
+    step: Callable[[str], None] = lambda _: None,
+) -> list[ReportRun]:
+    """Read and score run folders.
+
+    Args:
+        folders: Folders with `run.json` and `predictions.jsonl`.
+        references: The dataset that they ran on.
+        seed: Of the intervals.
+        resamples: Of the intervals.
+        step: Told which folder is being read.
+
+    Returns:
+        The runs as Table 1 orders them: by paradigm, then in the order given, a system's modalities together.
+
+    Raises:
+        UserError: A file that is refused, or a run on other data.
+    """
+    found = []
+    for folder in folders:
+        step(f"reading {folder.name}")
+        run = load_runs([folder], references, HEADLINE)[0]
+        assert run.card is not None  # noqa: S101 - `config_of` has seen it
+        found.append((folder, run.card, run.system))
+    names = _labels([(card, folder) for folder, card, _ in found])
+    runs = [
+        ReportRun(
+            folder,
+            card,
+            replace(system, name=name),
+            summarise(system.table, groups=references.groups, seed=seed, resamples=resamples),
+        )
+        for (folder, card, system), name in zip(found, names, strict=True)
+    ]
+    first_seen = {run.card.name: i for i, run in reversed(list(enumerate(runs)))}
+    return sorted(
+        runs,
+        key=lambda run: (
+            PARADIGMS.index(run.card.paradigm), first_seen[run.card.name], MODALITIES.index(run.card.modality)
+        ),
+    )  # fmt: skip
+
+
+def config_of(folders: Sequence[Path]) -> str:
+    """The configuration that the first of some run folders was made on.
+
+    Args:
+        folders: Run folders.
+
+    Raises:
+        UserError: One of them is no folder with a run card, of which a report needs paradigm and modality.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            what = "is a file" if folder.exists() else "no such folder"
+            raise UserError(f"{folder}: {what}; expected a run folder with {RUN_CARD} and {PREDICTIONS}")
+    return next(iter([read_run_card(folder).config for folder in folders]))
+
+
+def results(runs: Sequence[ReportRun]) -> list[Result]:
+    """The runs as the cells of Table 1, the form that the paper's own figures have."""
+    found = []
+    for run in runs:
+        cells = {OVERALL: run.scores} | run.scores.by["genre"]
+        for genre, scores in cells.items():
+            values = {metric: scores.values[metric] or 0.0 for metric in HEADLINE}
+            found.append(Result(run.card.name, run.card.paradigm, run.card.modality, genre, values))
+    return found
+
+
+def _labels(cards: Sequence[tuple[RunCard, Path]]) -> list[str]:
+    """The name; with the modality where two runs share it, and with the folder where they share that too."""
+    forms = [
+        [
+            card.name,
+            f"{card.name}, {words.modality(card.modality)}",
+            f"{card.name}, {words.modality(card.modality)}, {folder.name}",
+            f"{card.name}, {words.modality(card.modality)}, {folder}",
+        ]
+        for card, folder in cards
+    ]
+    chosen = [form[0] for form in forms]
+    for level in (1, 2, 3):
+        times = Counter(chosen)
+        chosen = [name if times[name] == 1 else form[level] for name, form in zip(chosen, forms, strict=True)]
+    return chosen

@@ -1,0 +1,159 @@
+"""Table 1: systems by modality and genre, with chance, intervals and rank groups, and the paper's rows below."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..compare.results import Verdict
+from ..paper.tables import METRICS, OVERALL, SOURCE, Result, published_chance, table1
+from . import words
+from .document import Cell, Column, Emphasis, Part, Row, Section, Table, Text, cell
+from .evidence import Evidence, against_chance, scores_on
+from .runs import ReportRun
+
+SIGNS: dict[Verdict, str] = {"above": "▲", "at": "", "below": "▼"}
+REPORTED_SIGNS: dict[Verdict, str] = {"above": "△", "at": "", "below": "▽"}
+_NOTE_SIGNS_ALONE = "▲ above chance, ▼ below chance: where the interval leaves out the chance level, uncorrected."
+_NOTE_SIGNS = (
+    "▲ above chance, ▼ below chance: overall by a paired t test against the chance level of each thread after Holm's "
+    "correction over the systems; in a genre, where the interval leaves out the genre's chance level, uncorrected."
+)
+_NOTE_GROUPS = (
+    "Group: 1 holds the best system and every one that the tests do not tell from it, among systems that read the "
+    "same; below it the interval of the rank. Best in bold, the others of group 1 underlined; a system that "
+    "alone reads what it reads has no group."
+)
+_NOTE_REPORTED = (
+    f"Reported: figures of {SOURCE}, Table 1, copied and not recomputed. They have no interval. △ ▽ say on which side "
+    "of chance on the published pools the figure lies, which is arithmetic and no test."
+)
+_NOTE_OTHER_DATA = (
+    "The runs of this report are on other data than the published file: their rows and the reported rows cannot be "
+    "compared with each other."
+)
+
+
+def table_section(evidence: Evidence) -> Section:
+    """Build the section."""
+    columns = [OVERALL, *evidence.genres]
+    rows = [_chance_row(evidence, columns), *_run_rows(evidence, columns)]
+    notes = [_NOTE_SIGNS, _NOTE_GROUPS] if evidence.comparison else [_NOTE_SIGNS_ALONE]
+    if evidence.reported:
+        rows += _reported_rows(columns)
+        notes.append(_NOTE_REPORTED)
+        if not evidence.published:
+            notes.append(_NOTE_OTHER_DATA)
+    heads = [Column("System", "left"), Column("Modality", "left"), Column("Group")]
+    table = Table(
+        "Recall@20 / nDCG@20 in per cent, with their 95 % bootstrap intervals over threads below, in this order.",
+        (*heads, *(Column(name) for name in columns)),
+        tuple(rows),
+        tuple(notes),
+    )
+    return Section("table-1", "Table 1: systems by genre and modality", (*_resolution(evidence), table))
+
+
+def _resolution(evidence: Evidence) -> Iterator[Text]:
+    """How small a difference these threads can show."""
+    if evidence.comparison is None:
+        return
+    found = [(metric, evidence.comparison.metrics[metric]) for metric in METRICS]
+    shown = [
+        f"{words.percent(of.detectable)} points in {words.metric(metric)}"
+        for metric, of in found
+        if of.detectable is not None
+    ]
+    if shown:
+        yield Text(
+            f"On {words.plural(evidence.comparison.n, 'thread')} a test of two typical systems finds a difference of "
+            f"{words.listing(shown)} in four of five repetitions; smaller ones usually go unseen."
+        )
+
+
+def _chance_row(evidence: Evidence, columns: Sequence[str]) -> Row:
+    cells = [_plain([words.percent(evidence.chance(name).get(metric)) for metric in METRICS]) for name in columns]
+    return Row((cell("chance"), cell(words.UNDEFINED), cell(words.UNDEFINED), *cells), "chance")
+
+
+def _run_rows(evidence: Evidence, columns: Sequence[str]) -> Iterator[Row]:
+    paradigm = None
+    peers = Counter(run.card.reads for run in evidence.runs)
+    for run in evidence.runs:
+        if run.card.paradigm != paradigm:
+            paradigm = run.card.paradigm
+            yield Row((cell(paradigm),), "heading")
+        modality = cell(words.modality(run.card.modality), f"reads {run.card.reads}")
+        marked = peers[run.card.reads] > 1
+        head = [
+            cell(run.label.removesuffix(f", {words.modality(run.card.modality)}")),
+            modality,
+            _group(evidence, run) if marked else cell(words.UNDEFINED),
+        ]
+        cells = [_overall(evidence, run, marked), *(_genre(run, genre) for genre in columns[1:])]
+        yield Row((*head, *cells))
+
+
+def _overall(evidence: Evidence, run: ReportRun, marked: bool) -> Cell:
+    parts = []
+    for metric in METRICS:
+        standing = evidence.standing(run, metric)
+        emphasis: Emphasis = ""
+        verdict = against_chance(run.scores, metric)
+        if standing is not None:
+            verdict = standing.chance.verdict if standing.chance else "at"
+            if marked:
+                emphasis = "best" if standing.rank == 1 else "tied" if standing.group == 1 else ""
+        parts.append(Part(words.percent(run.scores.values[metric]), emphasis, SIGNS[verdict]))
+    return Cell(tuple(parts), _intervals(run, OVERALL))
+
+
+def _genre(run: ReportRun, genre: str) -> Cell:
+    scores = scores_on(run, genre)
+    parts = [
+        Part(words.percent(scores.values[metric]), sign=SIGNS[against_chance(scores, metric)]) for metric in METRICS
+    ]
+    return Cell(tuple(parts), _intervals(run, genre))
+
+
+def _intervals(run: ReportRun, genre: str) -> str:
+    interval = scores_on(run, genre).interval
+    return "\n".join(words.percents(None if interval is None else interval[metric]) for metric in METRICS)
+
+
+def _group(evidence: Evidence, run: ReportRun) -> Cell:
+    found = [evidence.standing(run, metric) for metric in METRICS]
+    if any(standing is None for standing in found):
+        return cell(words.UNDEFINED)
+    standings = [standing for standing in found if standing is not None]
+    ranks = " / ".join(words.ranks(standing.rank_interval) for standing in standings)
+    return Cell(tuple(Part(str(standing.group)) for standing in standings), f"rank {ranks}")
+
+
+def _reported_rows(columns: Sequence[str]) -> Iterator[Row]:
+    chance = published_chance()
+    known = [name for name in columns if name in chance]
+    cells = {name: _plain([words.percent(chance[name][metric]) for metric in METRICS]) for name in known}
+    yield Row((cell("Reported by the paper"),), "heading")
+    blank = cell(words.UNDEFINED)
+    yield Row((cell("chance, published pools"), blank, blank, *(cells.get(name, blank) for name in columns)), "chance")
+    grouped: dict[tuple[str, str], dict[str, Result]] = {}
+    for result in table1():
+        grouped.setdefault((result.system, result.modality), {})[result.genre] = result
+    for (system, modality), by_genre in grouped.items():
+        values = [_reported(by_genre[name], chance[name]) if name in by_genre else blank for name in columns]
+        yield Row((cell(system), cell(words.modality(modality)), blank, *values), "reported")
+
+
+def _reported(result: Result, chance: dict[str, float]) -> Cell:
+    def verdict(metric: str) -> Verdict:
+        value, level = result.values[metric], chance[metric]
+        return "above" if value > level else "below" if value < level else "at"
+
+    return Cell(
+        tuple(Part(words.percent(result.values[metric]), sign=REPORTED_SIGNS[verdict(metric)]) for metric in METRICS)
+    )
+
+
+def _plain(texts: Sequence[str]) -> Cell:
+    return Cell(tuple(Part(text) for text in texts))

@@ -1,0 +1,75 @@
+"""The command `report`: what it writes, and one line for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from musicrs_metric.errors import front_door
+from musicrs_metric.report.cli import report
+
+from .report_toy import Toy, write_toy
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Toy:
+    return write_toy(tmp_path)
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
+) -> tuple[int, str, str]:
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(report)
+    monkeypatch.setattr(sys, "argv", ["report", *map(str, arguments), "--resamples", "50"])
+    with pytest.raises(SystemExit) as stop:
+        front_door(app)
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+def test_report_names_the_page(
+    toy: Toy, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "deep" / "report"
+    code, said, errors = run(capsys, monkeypatch, *toy.runs, "-d", toy.dataset, "--out", out, "--case", "t3_1")
+    assert (code, errors) == (0, "")
+    assert said == f"{out / 'report.html'} (7 files in {out})\n"
+    assert "Thread t3_1" in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["nowhere", "-d", "D"], "nowhere: no such folder; expected a run folder"),
+        (["query/run.json", "-d", "D"], "query/run.json: is a file; expected a run folder"),
+        (["D", "-d", "D"], "D/run.json: cannot be read"),
+        (["query", "-d", "./none"], "none: no such directory"),
+        (["query", "-d", "D", "--case", "t3_99"], "--case t3_99: not in dataset D (6 threads, such as t3_0)"),
+        (["query", "-d", "D", "--out", "query/run.json"], "query/run.json: cannot be written"),
+    ],
+)
+def test_mistake_is_told_in_one_line(
+    toy: Toy,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    found: str,
+) -> None:
+    assert toy.query.is_dir()
+    monkeypatch.chdir(tmp_path)
+    code, said, errors = run(capsys, monkeypatch, "--out", "out", *arguments)
+    assert (code, said, errors.count("\n")) == (2, "", 1)
+    assert found in errors
+
+
+def test_command_is_defined_without_heavy_libraries() -> None:
+    heavy = ["torch", "datasets", "pandas", "pyarrow", "matplotlib", "scipy"]
+    code = f"import sys, musicrs_metric.report.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
