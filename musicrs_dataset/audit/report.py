@@ -112,7 +112,7 @@ def _section(table: Table) -> str:
     body = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
     rows = f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
     if table.long and table.rows:
-        rows = f"<details><summary>{len(table.rows)} threads</summary>{rows}</details>"
+        rows = f"<details><summary>Thread by thread</summary>{rows}</details>"
     return f"<h2>{escape(table.title)}</h2>\n<p>{escape(table.text)}</p>\n{rows if table.rows else ''}"
 
 
@@ -122,7 +122,7 @@ def _cell(text: str) -> str:
 
 
 def _kind(text: str) -> str:
-    return ' class="number"' if re.fullmatch(r"[-+]?\d+(\.\d+)?( ± \d+\.\d+)?|–", text) else ""
+    return ' class="number"' if re.fullmatch(r"[-+]?\d+(\.\d+)?( ± \d+\.\d+)?|\d+–\d+|–", text) else ""
 
 
 def _in_markdown(text: str) -> str:
@@ -138,11 +138,15 @@ p { max-width: 48rem; } .note { color: #595959; font-size: .85rem; } code { over
 table { border-collapse: collapse; font-size: .87rem; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
 th { border-bottom: 2px solid #888; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.number { text-align: right; font-variant-numeric: tabular-nums; } td.number { white-space: nowrap; }
 td.bad { color: #a33b00; font-weight: 600; }
 figure { margin: 1.5rem 0; } svg { width: 100%; max-width: 54rem; font: 13px system-ui, sans-serif; }
 svg .grid { stroke: #e4e4e4; } svg .chance { stroke: #444; stroke-dasharray: 4 3; }
 svg .note { font-size: 12px; fill: #595959; }
 summary { cursor: pointer; margin: .5rem 0; }
-@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr, figure { break-inside: avoid; } }
+@page { size: A4 landscape; margin: 12mm; }
+@media print {
+  :root { font-size: 12px; } body { margin: 0; padding: 0; max-width: none; } .wide { overflow: visible; }
+  h2 { break-after: avoid; } tr, figure { break-inside: avoid; } svg { max-height: 165mm; }
+}
 """

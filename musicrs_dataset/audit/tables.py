@@ -121,8 +121,8 @@ def _left_over(audit: Audit) -> Table:
     total = sum(len(fault.entities) for fault in audit.left_over)
     return Table(
         "Left-over answers",
-        f"{total} candidates in {len(audit.left_over)} threads are named in the thread's own replies and count as "
-        "wrong, since the ground truth lacks them.",
+        "Candidates that the thread's own replies name and that count as wrong, since the ground truth lacks them: "
+        f"{total}, in {len(audit.left_over)} threads.",
         ("row", "thread", "entities"),
         tuple((str(fault.row), fault.thread_id, "; ".join(fault.entities)) for fault in audit.left_over),
         long=True,
@@ -132,7 +132,7 @@ def _left_over(audit: Audit) -> Table:
 def _collisions(audit: Audit) -> Table:
     return Table(
         "Second spellings",
-        f"{len(audit.collisions)} pools hold one title in several spellings, equal under the matching rule.",
+        f"Pools that hold one title in several spellings, equal under the matching rule: {len(audit.collisions)}.",
         ("row", "thread", "spellings", "in ground truth"),
         tuple(
             (
@@ -149,4 +149,4 @@ def _collisions(audit: Audit) -> Table:
 
 def _span(pair: Sequence[int]) -> str:
     low, high = pair
-    return str(low) if low == high else f"{low} to {high}"
+    return str(low) if low == high else f"{low}–{high}"

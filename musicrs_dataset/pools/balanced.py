@@ -143,15 +143,16 @@ def _note(name: str, told: SubredditPools) -> Iterator[str]:
     # A count can only be a whole number; what lies further off than half a step is a shortage or an excess.
     reach = told.wanted / (2 * (told.count or 1)) + 1
     smallest, largest = told.size
+    held = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
     if largest < told.wanted - reach:
         yield (
             f"r/{name}: {told.entities} titles are too few for {told.wanted:.0f} candidates a pool; "
-            f"its pools hold {smallest} to {largest}, each title {told.count} times"
+            f"its pools hold {held}, each title stands in {told.count}"
         )
     elif smallest > told.wanted + reach:
         yield (
             f"r/{name}: some title is right in {told.count} threads, so every title stands in {told.count} pools, "
-            f"which hold {smallest} to {largest} candidates and not {told.wanted:.0f}"
+            f"which hold {held} candidates and not {told.wanted:.0f}"
         )
 
 

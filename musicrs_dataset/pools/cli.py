@@ -51,6 +51,8 @@ def pools(
         )
     console = Console(stderr=True)
     threads = list(iter_threads(dataset, config, audio=False))
+    if not threads:
+        raise UserError(f"{dataset}, configuration {config!r}: there are no threads in it")
     made = _draw(threads, design, distractors, seed, corpus)
     write_pools(out, made, threads, source=dataset)
     for note in made.notes:

@@ -18,12 +18,16 @@ def by_subreddit(threads: Sequence[Thread]) -> dict[str, list[Thread]]:
 
 
 def entities_of(threads: Iterable[Thread]) -> list[str]:
-    """Every title that the threads' pools, ground truth and replies hold, letter for letter, sorted.
+    """Every title that the threads' ground truth, replies and pools hold, letter for letter, sorted.
 
-    Titles whose normal form is empty are left out: they match nothing.
+    Titles whose normal form is empty match nothing and are left out, unless a ground truth has them.
     """
-    names = {name for thread in threads for name in (*thread.ground_truth, *thread.all_entities, *thread.candidates)}
-    return sorted(name for name in names if normalise(name))
+    right: set[str] = set()
+    names: set[str] = set()
+    for thread in threads:
+        right.update(thread.ground_truth)
+        names.update(thread.all_entities, thread.candidates)
+    return sorted(right | {name for name in names if normalise(name)})
 
 
 def answers_of(thread: Thread) -> frozenset[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from musicrs_dataset.audit import ADVERSARIES, Adversary, audit, embedding_adversaries, tells
@@ -110,10 +111,11 @@ def test_an_embedder_may_be_handed_in() -> None:
     # Vectors on a circle: the angle between texts is known. The zero vector is like nothing.
     angle = {"near": 10.0, "far": 80.0, "query": 0.0, "asked": 85.0}
 
-    def embed(texts: Sequence[str]) -> np.ndarray:
+    def embed(texts: Sequence[str]) -> npt.NDArray[np.floating]:
         turned = np.deg2rad([angle.get(text, 0.0) for text in texts])
         length = np.array([[float(text in angle) * 3] for text in texts])
-        return np.stack([np.cos(turned), np.sin(turned)], axis=1) * length
+        vectors: npt.NDArray[np.floating] = np.stack([np.cos(turned), np.sin(turned)], axis=1) * length
+        return vectors
 
     row = thread("t", ["none", "far", "near"], query="query", submission_entities=("asked",))
     like_asked, like_query = embedding_adversaries(embed)
@@ -265,7 +267,7 @@ def test_the_page_shows_no_number_that_the_json_lacks(leaky: list[Thread], nasty
         collect(json.loads(json.dumps(to_dict(found, subject))))
         shown = re.findall(r'<td class="number">([^<]*)</td>', html(found, subject))
         assert len(shown) > 100
-        assert {part for cell in shown for part in cell.split(" ± ")} - known <= {"–"}
+        assert {part for cell in shown for part in re.split(" ± |–", cell) if part} <= known
 
 
 def test_the_three_files_are_written_and_the_json_is_complete(nasty: list[Thread], tmp_path: Path) -> None:

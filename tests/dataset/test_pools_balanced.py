@@ -65,6 +65,13 @@ def test_a_thread_without_ground_truth_gets_a_pool() -> None:
     assert len(made.pools["t1"]) >= 2
 
 
+def test_an_answer_of_quotes_alone_is_kept() -> None:
+    threads = [thread("t1", ['""']), thread("t2", ["A"], pool=["B", '"'])]
+    made = balanced_pools(threads, distractors=1, seed=0)
+    assert '""' in made.pools["t1"]
+    assert '"' not in made.pools["t2"]
+
+
 def test_spellings_of_one_title_never_meet() -> None:
     # Both spellings are somebody's answer, so both have to be used, in different pools.
     threads = [thread("t1", ["Moanin’"]), thread("t2", ["moanin'"]), thread("t3", ["So What"], pool=["Naima", "Blue"])]
