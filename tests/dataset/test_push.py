@@ -1,0 +1,96 @@
+"""A dataset on the Hub, against a stand-in on the loopback address: upload, load by name, replace, and refusals."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from musicrs_dataset.push import push
+from musicrs_metric.errors import UserError
+
+from .fakehub import READER, TOKEN, FakeHub
+from .support import TINY, evaluate, run
+
+Push = Callable[..., "subprocess.CompletedProcess[str]"]
+ONLINE = {"HF_HUB_OFFLINE": "0", "HF_DATASETS_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    with FakeHub() as hub:
+        yield hub
+
+
+@pytest.fixture
+def send(hub: FakeHub, tmp_path: Path) -> Push:
+    """`push DIR --repo NAME` in a process that takes the stand-in for the Hub."""
+
+    def send(dataset: Path, repo: str = "org/musicrs", **changes: str) -> subprocess.CompletedProcess[str]:
+        variables = {**ONLINE, "HF_ENDPOINT": hub.endpoint, "HF_TOKEN": TOKEN, **changes}
+        return run("-m", "musicrs_dataset", "push", str(dataset), "--repo", repo, home=tmp_path / "home", **variables)
+
+    return send
+
+
+def test_push_and_load(hub: FakeHub, send: Push, tiny: Path, tmp_path: Path) -> None:
+    """What was uploaded is the folder, byte for byte, and it loads by its name on the Hub in every way."""
+    done = send(tiny)
+    assert (done.returncode, done.stdout.strip()) == (0, f"{hub.endpoint}/datasets/org/musicrs"), done.stderr
+    folder = tiny / "musicrs"
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert hub.repos["org/musicrs"] == files
+    code = """
+import json
+from datasets import load_dataset
+from musicrs_dataset.loading import load_threads
+default = load_dataset("org/musicrs", split="test")
+stream = load_dataset("org/musicrs", "query_only", split="test", streaming=True)
+threads = load_threads("org/musicrs")
+names = [default["thread_id"][:], [row["thread_id"] for row in stream], [each.thread_id for each in threads]]
+print(json.dumps([names, "clips" in default.column_names]))
+"""
+    names, has_clips = evaluate(code, tmp_path / "reader", HF_ENDPOINT=hub.endpoint, **ONLINE)
+    assert names == [[each.thread_id for each in TINY]] * 3
+    assert has_clips
+
+
+def test_push_again_leaves_no_old_shards(hub: FakeHub, send: Push, tiny: Path) -> None:
+    """Shards of an earlier, larger build would be read beside the new ones, so they are removed."""
+    assert send(tiny).returncode == 0
+    hub.repos["org/musicrs"]["query_only/test-00001-of-00002.parquet"] = b"of an earlier build"
+    assert send(tiny).returncode == 0
+    shards = [path for path in hub.repos["org/musicrs"] if path.startswith("query_only/")]
+    assert shards == ["query_only/test-00000-of-00001.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("repo", "changes", "told"),
+    [
+        ("org/musicrs", {"HF_TOKEN": READER}, "the token has no right to write there"),
+        ("other/musicrs", {}, "the token has no right to write there"),
+        ("org/musicrs", {"HF_TOKEN": ""}, "log in with `hf auth login`"),
+        ("org/musicrs", {"HF_TOKEN": "hf_wrong"}, "log in with `hf auth login`"),
+        ("org/musicrs", {"HF_ENDPOINT": "http://127.0.0.1:9"}, "the Hub cannot be reached"),
+        ("org/musicrs", {"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE is set"),
+        ("musicrs", {}, "--repo is 'musicrs', expected owner/name"),
+    ],
+)
+def test_refusals(hub: FakeHub, send: Push, tiny: Path, repo: str, changes: dict[str, str], told: str) -> None:
+    """No token, no right, no network and no name each end in one line and exit code 2, with nothing uploaded."""
+    done = send(tiny, repo, **changes)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not any(hub.repos.values())
+
+
+def test_only_a_built_folder_is_pushed(tiny: Path) -> None:
+    """A name is not a folder, and a script of the repository's name would make the dataset unloadable."""
+    with pytest.raises(UserError, match="a name, expected the directory"):
+        push("somewhere", "org/musicrs")
+    (tiny / "musicrs" / "musicrs.py").touch()
+    with pytest.raises(UserError, match="a loading script must not lie in the dataset folder"):
+        push(tiny, "org/musicrs")
