@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .compare.cli import compare
 from .errors import UserError, count, front_door, some
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
+from .options import By, EmptyRule
 from .references import DEFAULT_DATASET
+from .report.cli import report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,22 +26,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-class By(StrEnum):
-    """Ways to group threads."""
-
-    genre = "genre"
-    subreddit = "subreddit"
-    macro = "macro"
-
-
-class EmptyRule(StrEnum):
-    """What a thread with an empty ground truth does to a mean."""
-
-    zero = "zero"
-    skip = "skip"
-
 
 Dataset = Annotated[
     str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs).")
@@ -137,6 +123,10 @@ def validate(
         _say(console, f"{count(scores.n_unknown, 'title')} unknown to the pool, {scores.n_duplicate} repeated.")
         missing = f": {some(run.missing)}" if run.missing else ""
         _say(console, f"{scores.n_missing} of {len(references)} threads without a prediction{missing}.")
+
+
+app.command()(compare)
+app.command()(report)
 
 
 @app.command()

@@ -11,6 +11,7 @@ import typer
 
 from ..errors import UserError
 from ..intervals import RESAMPLES
+from ..options import By, EmptyRule
 from ..references import DEFAULT_DATASET
 from .sheets import Sheet, sheets
 
@@ -24,21 +25,6 @@ class Format(StrEnum):
     latex = "latex"
 
 
-class Grouping(StrEnum):
-    """What threads can be grouped by."""
-
-    genre = "genre"
-    subreddit = "subreddit"
-    macro = "macro"
-
-
-class EmptyThreads(StrEnum):
-    """What a thread with an empty ground truth counts as."""
-
-    zero = "zero"
-    skip = "skip"
-
-
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Prediction files, or run folders with predictions.jsonl.")],
     dataset: Annotated[
@@ -46,9 +32,9 @@ def compare(
     ] = DEFAULT_DATASET,
     config: Annotated[str, typer.Option(help="Configuration whose pools the systems ranked.")] = "query_only",
     metric: Annotated[list[str] | None, typer.Option(help="Such as recall@20; may be repeated.")] = None,
-    by: Annotated[list[Grouping] | None, typer.Option(help="Add the effect per group; may be repeated.")] = None,
+    by: Annotated[list[By] | None, typer.Option(help="Add the effect per group; may be repeated.")] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
-    empty: Annotated[EmptyThreads, typer.Option(help="Threads with an empty ground truth.")] = EmptyThreads.zero,
+    empty: Annotated[EmptyRule, typer.Option(help="Threads with an empty ground truth.")] = EmptyRule.zero,
     common: Annotated[bool, typer.Option("--common", help="Only threads that every system answered.")] = False,
     resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Resamples, and sign flips.")] = RESAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same digits.")] = 0,
