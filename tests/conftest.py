@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ import pytest
 ABSENT = "the authors' file is absent: MUSICRS_DATA names no file"
 DATA = Path(os.environ.get("MUSICRS_DATA", "../shared/data/musicrs_upstream.jsonl")).absolute()
 
+# A look-up by name must find neither the network nor what the user of this machine has installed.
+_home = tempfile.TemporaryDirectory(prefix="musicrs-tests-", ignore_cleanup_errors=True)
+os.environ["HF_HOME"] = _home.name
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 os.environ.setdefault("HF_EVALUATE_OFFLINE", "1")
