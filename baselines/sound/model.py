@@ -1,0 +1,62 @@
+"""What a model of sound and words has to offer; `baselines.sound.dual` makes a system of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from musicrs_dataset.clips import Samples
+
+from ..cache import Vectors
+
+
+class AudioTextModel(ABC):
+    """A model that embeds audio and text into one space.
+
+    Making one must be cheap: the weights are loaded when something is first embedded, and not at all where every
+    vector is cached.
+
+    A vector may depend on what is embedded and on nothing else, least of all on what stands beside it in a batch:
+    threads are dealt to processes, and these must rank as one does. Windows come in batches of equal length; for texts
+    see `baselines.sound.tokens`.
+
+    Attributes:
+        window_s: Length of the windows that clips are cut into, in seconds; a shorter clip is one shorter window.
+        windows_at_once: Windows of a batch.
+    """
+
+    window_s: ClassVar[float]
+    windows_at_once: ClassVar[int] = 16
+
+    @property
+    @abstractmethod
+    def revision(self) -> str:
+        """What vectors depend on beside what is embedded: the commit or the hash of the weights, and options."""
+
+    @property
+    @abstractmethod
+    def sampling_rate(self) -> int:
+        """The rate of the windows in Hz, as the model's own processor asks for it."""
+
+    @abstractmethod
+    def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
+        """Embed windows.
+
+        Args:
+            windows: At most `windows_at_once`, each of shape (m,), mono at `sampling_rate`; m is the same for all.
+
+        Returns:
+            Shape (n, d); rows of any length, which the caller brings to 1.
+        """
+
+    @abstractmethod
+    def embed_text(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts, batching them as the model sees fit; texts that are too long for it are cut.
+
+        Args:
+            texts: n distinct texts.
+
+        Returns:
+            Shape (n, d); rows of any length, which the caller brings to 1.
+        """
