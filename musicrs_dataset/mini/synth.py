@@ -115,8 +115,9 @@ def _play_band(track: _Track, sound: Sound, rng: np.random.Generator) -> None:
         for step in triad[: 3 if sound.density < 0.6 else 4]:
             track.add(0.3 * _note(voice, root + step, strum * track.beat_s), beat)
     # The bass stays on the tonic and the melody in its triad: over I, IV and V alone, minor is easily taken for major.
-    for beat in track.beats(bar if sound.density < 0.3 else 1):
-        track.add(0.5 * _note(BASS, tonic - 12, (bar if sound.density < 0.3 else 1) * track.beat_s), beat)
+    pulse = bar if sound.density < 0.3 else 1
+    for beat in track.beats(pulse):
+        track.add(0.5 * _note(BASS, tonic - 12, pulse * track.beat_s), beat)
     step_beats = 1 / _notes_per_beat(sound)
     for beat in track.beats(step_beats):
         track.add(0.5 * _note(voice, chords + 12 + int(rng.choice(triad)), step_beats * track.beat_s), beat)
