@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from .. import __version__
 from ..compare import HEADLINE, compare
 from ..intervals import RESAMPLES
-from ..paper.tables import table1
+from ..paper.tables import PUBLISHED_FINGERPRINT, table1
 from ..references import References
 from . import words
-from .cases import case_section, check_case, choose
+from .cases import case_section, check_cases, choose
 from .coverage import coverage_section
-from .document import Block, Column, Document, Row, Section, Table, cell
+from .document import Document
 from .evidence import Evidence
 from .mrr import mrr_section
 from .related import related_section
@@ -23,8 +23,9 @@ from .rq1 import modality_section
 from .rq2 import paradigm_section
 from .rq3 import genre_section
 from .runs import ReportRun, config_of, read_runs
+from .systems import systems_section
 from .table1 import table_section
-from .threads import ClipAudio, Threads, references_of
+from .threads import RICHEST_FIRST, ClipAudio, Threads, references_of
 
 
 class Report(NamedTuple):
@@ -69,21 +70,19 @@ def build_report(
         UserError: No such dataset, run or thread; a file that is refused; runs on other data.
     """
     references = references_of(dataset, config_of(folders))
+    check_cases(references, cases)
     runs = read_runs(folders, references, seed=seed, resamples=resamples, step=step)
     step("comparing")
     threads = Threads(references)
     comparison = None
     if len(runs) > 1:
         comparison = compare([run.system for run in runs], HEADLINE, resamples=resamples, seed=seed)
-    evidence = Evidence(references, threads.rows(), runs, comparison, False, resamples, seed)
-    if reported or (reported is None and evidence.published):
-        evidence = Evidence(references, evidence.rows, runs, comparison, True, resamples, seed)
-    for thread_id in cases:
-        check_case(evidence, thread_id)
+    with_reported = references.fingerprint == PUBLISHED_FINGERPRINT if reported is None else reported
+    evidence = Evidence(references, threads.rows(), runs, comparison, with_reported, resamples, seed)
     chosen = dict.fromkeys(cases, "as asked for") if cases else choose(evidence)
     last, sounds = case_section(evidence, chosen, {thread_id: threads.clips(thread_id) for thread_id in chosen})
     sections = [
-        _systems_section(evidence),
+        systems_section(evidence),
         table_section(evidence),
         coverage_section(evidence),
         mrr_section(evidence),
@@ -104,52 +103,17 @@ def _called(references: References) -> str:
 def _lead(evidence: Evidence) -> tuple[str, ...]:
     references = evidence.references
     empty = sum(not items for items in references.ground_truth)
+    # The three published configurations hold the same pools; only other ones need a name.
+    config = "" if references.config in RICHEST_FIRST else f", configuration {references.config}"
     kind = "the published pools" if evidence.published else "other pools or labels than the published ones"
     return (
         f"{words.plural(len(evidence.runs), 'run')} on {words.plural(len(references), 'thread')} of dataset "
-        f"{_called(references)}: {kind}, fingerprint {references.fingerprint[:12]}. Threads with an empty ground "
-        f"truth: {empty}; they count as 0, as in the paper.",
+        f"{_called(references)}{config}: {kind}, fingerprint {references.fingerprint[:12]}. "
+        f"Threads with an empty ground truth: {empty}; they count as 0, as in the paper.",
         f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
         f"percentile bootstrap, {words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact "
         "expectation of a random ranking of the same pools.",
     )
-
-
-def _systems_section(evidence: Evidence) -> Section:
-    rows = []
-    for run in evidence.runs:
-        card, scores = run.card, run.scores
-        weights = {True: "open", False: "closed", None: words.UNDEFINED}[card.open_weights]
-        trained = {True: "trained for this", False: "zero-shot", None: ""}[card.trained]
-        no_audio = 0 if run.system.no_audio is None else int(run.system.no_audio.sum())
-        counts = (scores.n_missing, no_audio, scores.n_unknown, scores.n_duplicate)
-        rows.append(
-            Row(
-                (
-                    cell(run.label),
-                    cell(card.paradigm, trained),
-                    cell(words.modality(card.modality)),
-                    cell(card.reads),
-                    cell(card.model_id or words.UNDEFINED, card.model_revision or ""),
-                    cell(weights, card.licence or ""),
-                    *(cell(words.count(number)) for number in counts),
-                )
-            )
-        )
-    texts = ("System", "Paradigm", "Modality", "Reads", "Model", "Weights")
-    heads = ("Missing threads", "No audio", "Unknown titles", "Repeated titles")
-    table = Table(
-        "The systems, as their run cards describe them, and what was wrong with their rankings.",
-        (*(Column(text, "left") for text in texts), *(Column(text) for text in heads)),
-        tuple(rows),
-        (
-            "Reads: thread, its own query, post, clips and pool; pools, other threads' texts or pools without labels; "
-            "labels, other threads' ground truth. A missing thread scores 0; no audio counts threads for which the run "
-            "says so; an unknown title keeps its rank as a miss; a repeated title counts once.",
-        ),
-    )
-    blocks: tuple[Block, ...] = (table,)
-    return Section("systems", "Systems", blocks)
 
 
 def _data(evidence: Evidence, document: Document) -> dict[str, Any]:

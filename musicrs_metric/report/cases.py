@@ -10,9 +10,11 @@ import numpy as np
 from ..errors import UserError, plain
 from ..matching import Pool
 from ..predictions import Prediction
+from ..references import References
 from . import words
 from .document import Answer, Case, Item, ItemState, Link, Section, Sound
 from .evidence import Evidence
+from .runs import ReportRun
 from .threads import ClipAudio, Row
 
 DEPTH = 20
@@ -59,18 +61,18 @@ def choose(evidence: Evidence) -> dict[str, str]:
     return chosen
 
 
-def check_case(evidence: Evidence, thread_id: str) -> None:
-    """Refuse a thread that the dataset does not have.
+def check_cases(references: References, thread_ids: Sequence[str]) -> None:
+    """Refuse threads that the dataset does not have.
 
     Raises:
-        UserError: The dataset has no such thread.
+        UserError: The dataset lacks one of them.
     """
-    if thread_id not in evidence.references.position:
-        example = evidence.references.thread_ids[0]
-        raise UserError(
-            f"--case {plain(thread_id)}: not in dataset {evidence.references.name} "
-            f"({len(evidence.references)} threads, such as {example})"
-        )
+    for thread_id in thread_ids:
+        if thread_id not in references.position:
+            raise UserError(
+                f"--case {plain(thread_id)}: not in dataset {references.name} ({len(references)} threads, such as "
+                f"{references.thread_ids[0]})"
+            )
 
 
 def case_section(
@@ -86,18 +88,18 @@ def case_section(
     Returns:
         The section, and the clips that a page can carry, by the keys that its sounds name.
     """
-    answers = [(run, run.predictions()) for run in evidence.runs]
+    predictions = [run.predictions() for run in evidence.runs]
     embedded: dict[str, ClipAudio] = {}
     cases = []
     for thread_id, why in chosen.items():
         place = evidence.references.position[thread_id]
         thread = evidence.rows[place]
         sounds = tuple(_sounds(thread_id, thread, clips.get(thread_id, ()), embedded))
-        found = tuple(
-            _answer(evidence, run_place, predictions.get(thread_id), place)
-            for run_place, (_, predictions) in enumerate(answers)
+        answers = tuple(
+            _answer(run, found.get(thread_id), evidence.references, place)
+            for run, found in zip(evidence.runs, predictions, strict=True)
         )
-        cases.append(_case(evidence, place, why, sounds, found))
+        cases.append(_case(evidence, place, why, sounds, answers))
     return Section("cases", "Cases: single threads, system by system", tuple(cases)), embedded
 
 
@@ -126,8 +128,7 @@ def _case(evidence: Evidence, place: int, why: str, sounds: tuple[Sound, ...], a
     )
 
 
-def _answer(evidence: Evidence, run_place: int, prediction: Prediction | None, place: int) -> Answer:
-    run, references = evidence.runs[run_place], evidence.references
+def _answer(run: ReportRun, prediction: Prediction | None, references: References, place: int) -> Answer:
     if prediction is None:
         return Answer(run.label, "no prediction for this thread; it scores 0", ())
     values = run.system.table.values

@@ -80,7 +80,7 @@ def _quantities(evidence: Evidence) -> list[Quantity]:
 
 def _bars(title: str, labels: Sequence[str], values: Sequence[int], groups: Sequence[str] = ()) -> Panel:
     texts = tuple(words.count(value) for value in values)
-    return Panel(title, tuple(labels), (Series("", tuple(map(float, values)), texts),), "", (), (), tuple(groups))
+    return Panel(title, tuple(labels), (Series("", tuple(map(float, values)), texts),), (), (), tuple(groups))
 
 
 def _histogram(quantity: Quantity) -> Panel:

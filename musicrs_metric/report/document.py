@@ -100,21 +100,17 @@ class Panel:
         labels: What the values belong to.
         groups: One per label: decides colour and hatch or marker; empty for none.
         series: What is drawn.
-        axis: Name of the value axis.
         ticks: Where the value axis has its ticks.
         tick_texts: What stands there.
-        label_axis: Name of the other axis.
         line: Where a line across is drawn; None for none.
     """
 
     title: str
     labels: tuple[str, ...]
     series: tuple[Series, ...]
-    axis: str
     ticks: tuple[float, ...]
     tick_texts: tuple[str, ...]
     groups: tuple[str, ...] = ()
-    label_axis: str = ""
     line: float | None = None
 
 

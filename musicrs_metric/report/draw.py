@@ -34,7 +34,6 @@ _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
     "axes.edgecolor": _RULE,
-    "axes.labelcolor": INK,
     "axes.linewidth": 0.6,
     "axes.titlesize": 8,
     "axes.titleweight": "bold",
@@ -142,7 +141,6 @@ def _settle(drawing: Drawing) -> None:
 def _frame(axes: Axes, panel: Panel, labels: Sequence[str]) -> None:
     axes.set_title(panel.title)
     axes.set_yticks(range(len(panel.labels)), labels)
-    axes.set_xlabel(panel.axis)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
 

@@ -119,7 +119,7 @@ def _paragraphs(texts: Iterable[str]) -> str:
 
 
 def _list(items: Iterable[str], kind: str = "") -> str:
-    return f'<ul class="{kind}">' + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+    return (f'<ul class="{kind}">' if kind else "<ul>") + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
 
 
 def _table(table: Table) -> str:

@@ -51,7 +51,6 @@ def _panel(evidence: Evidence, runs: Sequence[ReportRun], genre: str, marks: tup
         title=f"{genre} (n = {words.count(scores[0].n)})",
         labels=tuple(_short(run.label) for run in runs),
         series=(series,),
-        axis="",
         ticks=marks,
         tick_texts=tuple(words.quantity(mark * 100) for mark in marks),
         groups=tuple(_group(run) for run in runs),

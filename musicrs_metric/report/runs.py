@@ -97,19 +97,30 @@ def read_runs(
 
 
 def config_of(folders: Sequence[Path]) -> str:
-    """The configuration that the first of some run folders was made on.
+    """The configuration that some run folders were made on: that of the first, the others having the same pools.
 
     Args:
         folders: Run folders.
 
     Raises:
-        UserError: One of them is no folder with a run card, of which a report needs paradigm and modality.
+        UserError: One of them is no folder with a run card, or was made on other data than the first.
     """
+    cards = []
     for folder in folders:
         if not folder.is_dir():
             what = "is a file" if folder.exists() else "no such folder"
             raise UserError(f"{folder}: {what}; expected a run folder with {RUN_CARD} and {PREDICTIONS}")
-    return next(iter([read_run_card(folder).config for folder in folders]))
+        cards.append(read_run_card(folder))
+        if cards[-1].fingerprint != cards[0].fingerprint:
+            raise UserError(
+                f"{folder}: was made on other pools or labels ({_data(cards[-1])}) than {folders[0]} "
+                f"({_data(cards[0])}); make a report on each"
+            )
+    return cards[0].config
+
+
+def _data(card: RunCard) -> str:
+    return f"configuration {card.config}, fingerprint {card.fingerprint[:12]}"
 
 
 def results(runs: Sequence[ReportRun]) -> list[Result]:

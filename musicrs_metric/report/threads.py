@@ -106,9 +106,20 @@ def _source(references: References) -> Any:
 
     folder = dataset_folder(references.name)
     if folder is None:
-        import datasets
-
-        rows = datasets.load_dataset(references.name, references.config, split="test")
-        return pyarrow.dataset.dataset(rows.data.table)
+        return pyarrow.dataset.dataset(_cached_table(references.name, references.config))
     shards = sorted(folder.glob(f"{_richest(folder) or references.config}/test-*.parquet"))
     return pyarrow.dataset.dataset([str(shard) for shard in shards])
+
+
+def _cached_table(name: str, config: str) -> Any:
+    """The Arrow table of a dataset by name, from the cache: its references were just read from there."""
+    import datasets
+
+    offline, verbosity = datasets.config.HF_HUB_OFFLINE, datasets.utils.logging.get_verbosity()
+    datasets.config.HF_HUB_OFFLINE = True
+    datasets.utils.logging.set_verbosity_error()
+    try:
+        return datasets.load_dataset(name, config, split="test").data.table
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
+        datasets.utils.logging.set_verbosity(verbosity)

@@ -49,11 +49,6 @@ def quantity(number: float) -> str:
     return f"{number:,.1f}".removesuffix(".0")
 
 
-def probability(p: float) -> str:
-    """A p value."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
 def ranks(interval: tuple[int, int] | None) -> str:
     """An interval of a rank."""
     if interval is None:

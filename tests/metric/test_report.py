@@ -269,8 +269,10 @@ def test_same_runs_give_the_same_report(report: Report, toy: Toy) -> None:
 def test_run_on_other_data_is_refused(toy: Toy, tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"thread_id": "t3_0", "candidates": ["a", "b"], "ground_truth": ["a", "b"]}]
     other = write_run(tmp_path / "other", rows, [(1, 2)], name="Other")
-    with pytest.raises(UserError, match="other pools or labels"):
+    with pytest.raises(UserError, match=r"other: was made on other pools or labels .* than .*query"):
         build_report([toy.query, other], toy.dataset, resamples=RESAMPLES)
+    with pytest.raises(UserError, match="fingerprint"):
+        build_report([other], toy.dataset, resamples=RESAMPLES)
 
 
 def test_published_file_gives_the_rows_of_the_paper(upstream_rows: list[dict[str, Any]], tmp_path: Path) -> None:

@@ -7,12 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
-
-from musicrs_metric.errors import front_door
-from musicrs_metric.report.cli import report
 
 from .report_toy import Toy, write_toy
+from .support import run_cli
 
 
 @pytest.fixture
@@ -20,23 +17,12 @@ def toy(tmp_path: Path) -> Toy:
     return write_toy(tmp_path)
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
-) -> tuple[int, str, str]:
-    app = typer.Typer(pretty_exceptions_enable=False)
-    app.command()(report)
-    monkeypatch.setattr(sys, "argv", ["report", *map(str, arguments), "--resamples", "50"])
-    with pytest.raises(SystemExit) as stop:
-        front_door(app)
-    captured = capsys.readouterr()
-    return int(stop.value.code or 0), captured.out, captured.err
-
-
 def test_report_names_the_page(
     toy: Toy, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "deep" / "report"
-    code, said, errors = run(capsys, monkeypatch, *toy.runs, "-d", toy.dataset, "--out", out, "--case", "t3_1")
+    options = ["-d", toy.dataset, "--out", out, "--case", "t3_1", "--resamples", 50]
+    code, said, errors = run_cli(capsys, monkeypatch, "report", *toy.runs, *options)
     assert (code, errors) == (0, "")
     assert said == f"{out / 'report.html'} (7 files in {out})\n"
     assert "Thread t3_1" in (out / "report.html").read_text(encoding="utf-8")
@@ -63,7 +49,7 @@ def test_mistake_is_told_in_one_line(
 ) -> None:
     assert toy.query.is_dir()
     monkeypatch.chdir(tmp_path)
-    code, said, errors = run(capsys, monkeypatch, "--out", "out", *arguments)
+    code, said, errors = run_cli(capsys, monkeypatch, "report", "--resamples", 50, "--out", "out", *arguments)
     assert (code, said, errors.count("\n")) == (2, "", 1)
     assert found in errors
 
