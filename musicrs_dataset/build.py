@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -62,44 +62,57 @@ def build(
     pooled = {"": threads} | {entry.name: with_pools(threads, entry.pools) for entry in pools}
     for name, rows in pooled.items():
         _check_rows(rows, name)
-    with replacing_folder(target) as folder:
-        writers = {
-            (pool, config): ShardWriter(folder / _joined(config, pool), arrow_schema(CONFIGS[config]), shard_bytes)
-            for pool in pooled
-            for config in configs
-        }
-        audio, light = AudioDigest(), []
-        with ExitStack() as stack:
-            for writer in writers.values():
-                stack.enter_context(writer)
-            for place, thread in enumerate(track(threads)):
-                full = thread if add_clips is None else add_clips(thread)
-                for (pool, config), writer in writers.items():
-                    row = replace(full, candidates=pooled[pool][place].candidates)
-                    writer.write(to_row(row, CONFIGS[config]))
-                audio.update(full)
-                light.append(without_bytes(full))
-        hashes = {entry.name: entry.sha256 for entry in pools}
-        manifest = Manifest(
-            about,
-            tuple(
-                ConfigEntry(_joined(config, pool), CONFIGS[config], pool, writer.rows, shards_of(folder, writer.files))
-                for (pool, config), writer in writers.items()
-            ),
-            tuple(
-                PoolsEntry(pool, describe(rows), tuple(odd_rows(rows)), hashes.get(pool))
-                for pool, rows in (pooled | {"": light}).items()
-            ),
-            audio.value(),
-        )
-        manifest.write(folder)
-        write_text(folder / "README.md", [card(manifest)])
+    tracked = track(threads)
+    complete = tracked if add_clips is None else map(add_clips, tracked)
+    try:
+        with replacing_folder(target) as folder:
+            entries, light, audio_sha256 = _write_rows(folder, complete, configs, pooled, shard_bytes)
+            hashes = {entry.name: entry.sha256 for entry in pools}
+            pools_entries = (
+                PoolsEntry(name, describe(rows), tuple(odd_rows(rows)), hashes.get(name))
+                for name, rows in (pooled | {"": light}).items()
+            )
+            manifest = Manifest(about, entries, tuple(pools_entries), audio_sha256)
+            manifest.write(folder)
+            write_text(folder / "README.md", [card(manifest)])
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written ({error})") from error
     return target
 
 
 def without_bytes(thread: Thread) -> Thread:
     """The thread with what is known of its clips, and without their sound."""
     return replace(thread, clips=thread.clips and tuple(replace(clip, audio=b"") for clip in thread.clips))
+
+
+def _write_rows(
+    folder: Path,
+    threads: Iterable[Thread],
+    configs: Sequence[str],
+    pooled: Mapping[str, Sequence[Thread]],
+    shard_bytes: int,
+) -> tuple[tuple[ConfigEntry, ...], list[Thread], str | None]:
+    """Write all configurations in one pass; returns what they are, the threads without sound, the hash of the sound."""
+    writers = {
+        (pools, config): ShardWriter(folder / _joined(config, pools), arrow_schema(CONFIGS[config]), shard_bytes)
+        for pools in pooled
+        for config in configs
+    }
+    audio, light = AudioDigest(), []
+    with ExitStack() as stack:
+        for writer in writers.values():
+            stack.enter_context(writer)
+        for place, thread in enumerate(threads):
+            for (pools, config), writer in writers.items():
+                row = replace(thread, candidates=pooled[pools][place].candidates)
+                writer.write(to_row(row, CONFIGS[config]))
+            audio.update(thread)
+            light.append(without_bytes(thread))
+    entries = tuple(
+        ConfigEntry(_joined(config, pools), CONFIGS[config], pools, writer.rows, shards_of(folder, writer.files))
+        for (pools, config), writer in writers.items()
+    )
+    return entries, light, audio.value()
 
 
 def _joined(config: str, pools: str) -> str:

@@ -11,11 +11,18 @@ from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT, published_chance,
 
 from .describe import Description, Histogram
 from .manifest import ConfigEntry, Manifest, PoolsEntry
-from .schema import CLIP_RATE, DEFAULT_CONFIG, SPLIT
+from .schema import CLIP_RATE, DEFAULT_CONFIG, SPLIT, VERSION
 
-VERSION = "1.0.0"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (float("inf"), "100K<n<1M"))
 _TAGS = ["music", "recommendation", "conversational-recommendation", "ranking", "benchmark", "audio"]
+_UNDECODED = """ `datasets` decodes them where soundfile and librosa (version 3.6) or torchcodec
+(version 4 and later) are installed. Without those, take the FLAC bytes:
+
+```python
+from datasets import Audio, Sequence
+
+threads = threads.cast_column("clips", Sequence(Audio(decode=False)))
+```"""
 
 
 def card(manifest: Manifest) -> str:
@@ -116,12 +123,9 @@ def _configurations(manifest: Manifest) -> str:
         name = f"`{config.name}`" + (" (default)" if config.name == DEFAULT_CONFIG else "")
         rows.append((name, config.base.summary, pools, audio))
     table = _table(("configuration", "what a system is given", "pools", "threads with audio"), rows)
-    clips = (
-        f"Clips: {coverage.clips}, {coverage.hours:.1f} hours, mono at {CLIP_RATE // 1000} kHz, from at most ten links "
-        "a thread that share five minutes evenly."
-        if coverage.clips
-        else "This build carries no audio; `links` names the videos."
-    )
+    clips = "This build carries no audio; `links` names the videos."
+    if coverage.clips:
+        clips = f"Clips: {coverage.clips}, {coverage.hours:.2f} hours, mono at {CLIP_RATE // 1000} kHz.{_UNDECODED}"
     return (
         f"{table}\n\n{clips}\n\nAll rows have `thread_id`, `subreddit`, `genre`, `comments`, `candidates`, "
         "`ground_truth`, `all_entities` and `links`; `query`, `post` and `submission_entities` are there where text is "

@@ -27,7 +27,7 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     for left in target.parent.glob(f".{target.name}.*.part"):
         if not _is_running(left.suffixes[-2][1:]):
-            shutil.rmtree(left)
+            shutil.rmtree(left, ignore_errors=True)
     part = target.parent / f".{target.name}.{os.getpid()}.part"
     part.mkdir()
     try:

@@ -17,8 +17,7 @@ from typing import Any
 import datasets
 import pyarrow
 
-from musicrs_dataset.card import VERSION
-from musicrs_dataset.schema import CONFIGS, DEFAULT_CONFIG, SPLIT, arrow_schema, features, to_row
+from musicrs_dataset.schema import CONFIGS, DEFAULT_CONFIG, SPLIT, VERSION, arrow_schema, features, to_row
 from musicrs_dataset.sources import HUB_FILE, HUB_ID, MINI, PAPER, content_sha256, existing_file, resolve_source
 
 _BATCH = 8

@@ -16,6 +16,7 @@ from .records import Clip, Comment, Entities, Link, Thread
 
 CLIP_RATE = 48_000  # Hz; no lower than any audio model of the field asks for
 DEFAULT_CONFIG = "audio_query"
+VERSION = "1.0.0"  # of the columns; the content has hashes
 SPLIT = "test"
 
 Row = dict[str, Any]

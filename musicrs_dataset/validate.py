@@ -91,6 +91,8 @@ def validate(
         if config.with_audio:
             odd += missing_audio(threads)
             invalid += _bad_clips(iter_threads(dataset, name)) if clips else []
+    if folder is None and not rows:
+        raise UserError(invalid[0].what)
     for by_config in fingerprints.values():
         if len(set(by_config.values())) > 1:
             what = "configurations with one kind of pools whose pools or labels differ"

@@ -207,5 +207,5 @@ def test_build_with_audio(tmp_path: Path) -> None:
     made = build(TINY[:2], tmp_path / "out", about=ABOUT, add_clips=folder.add_clips)
     card = (made / "README.md").read_text(encoding="utf-8")
     assert "| `audio_only` | the clips alone | as published | 2 of 2 threads |" in card
-    assert "Clips: 2, 0.0 hours" in card
+    assert "Clips: 2, 0.01 hours, mono at 48 kHz" in card
     assert folder.report.with_audio == 2

@@ -174,6 +174,18 @@ build(TINY[:3], {str(tiny)!r}, about=ABOUT, add_clips=die)
     assert tree(tiny) == before
 
 
+def test_replacing_without_the_exchange_of_linux(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two folders cannot be swapped in one step the new dataset still takes the old one's place, alone."""
+
+    def no_library(*arguments: object, **named: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("musicrs_dataset.folders.ctypes.CDLL", no_library)
+    build(TINY[:2], tiny, about=ABOUT)
+    assert [each.thread_id for each in load_threads(tiny)] == ["t3_a", "t3_b"]
+    assert [path.name for path in tiny.iterdir()] == ["musicrs"]
+
+
 @pytest.mark.parametrize(
     ("threads", "told"),
     [
@@ -201,6 +213,8 @@ def test_nothing_else_is_replaced(tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="a file, expected a directory"):
         build(TINY, tmp_path / "file", about=ABOUT)
+    with pytest.raises(UserError, match=r"cannot be written .*Not a directory"):
+        build(TINY, tmp_path / "file" / "below", about=ABOUT)
 
 
 def test_further_pools(tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ def test_describe(cli: Cli, tiny: Path) -> None:
         (["install", "/nowhere/at/all"], "no such directory"),
         (["validate", "/nowhere/at/all"], "no such directory"),
         (["describe", "{tiny}", "--config", "queries"], "no configuration 'queries'"),
+        (["validate", "musicrs"], "dataset 'musicrs', configuration 'audio_query': not found"),
         (["describe", "musicrs"], "dataset 'musicrs', configuration 'audio_query': not found"),
         (["push", "/nowhere/at/all", "--repo", "org/musicrs"], "no such directory"),
     ],

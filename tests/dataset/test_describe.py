@@ -26,7 +26,7 @@ def test_counts_by_hand() -> None:
     assert about.comments == 8
     assert about.pool_sizes == {2: 1, 3: 1, 4: 2}
     assert about.ground_truth_sizes == {0: 1, 1: 2, 2: 1}
-    assert about.query_words == (3, 3)
+    assert about.query_words == (3.0, 3)
     assert about.links == Links(total=4, distinct=1, with_start=0, most=1, threads_without=0)
     assert about.audio == Audio(clips=2, hours=4 / 3600, threads=1)
 

@@ -47,6 +47,20 @@ print(len(load_threads()))
     assert evaluate(code, tmp_path / "home", tmp_path, HF_HUB_OFFLINE="0", HF_DATASETS_OFFLINE="0") == len(TINY)
 
 
+def test_datasets_gives_clips_without_a_decoder(tmp_path: Path) -> None:
+    """As the card says: where no decoder is installed, the compressed bytes are there all the same."""
+    folder = build([with_clips(TINY[0], b"one", b"two")], tmp_path / "out", about=ABOUT)
+    code = f"""
+import json, sys
+sys.modules["torchcodec"] = None  # importing it fails, as where it is not installed
+from datasets import Audio, Sequence, load_dataset
+threads = load_dataset({str(folder)!r}, "audio_only", split="test")
+threads = threads.cast_column("clips", Sequence(Audio(decode=False)))
+print(json.dumps([clip["bytes"].decode() for clip in threads[0]["clips"]]))
+"""
+    assert evaluate(code, tmp_path / "home") == ["one", "two"]
+
+
 @pytest.mark.parametrize(
     ("dataset", "config", "told"),
     [

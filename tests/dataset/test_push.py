@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from musicrs_dataset.push import push
+from musicrs_dataset.sources import HUB_FILE
 from musicrs_metric.errors import UserError
 
 from .fakehub import READER, TOKEN, FakeHub
 from .support import TINY, evaluate, run
+from .test_upstream import ROW, write
 
 Push = Callable[..., "subprocess.CompletedProcess[str]"]
 ONLINE = {"HF_HUB_OFFLINE": "0", "HF_DATASETS_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
@@ -94,3 +96,19 @@ def test_only_a_built_folder_is_pushed(tiny: Path) -> None:
     (tiny / "musicrs" / "musicrs.py").touch()
     with pytest.raises(UserError, match="a loading script must not lie in the dataset folder"):
         push(tiny, "org/musicrs")
+
+
+def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
+    """The authors' file is found on the Hub; a dataset without it and one that does not exist are told apart."""
+    hub.repos["org/data"] = {HUB_FILE: write(tmp_path / "a.jsonl", ROW).read_bytes()}
+    hub.repos["org/empty"] = {"README.md": b""}
+    expected = {
+        "org/data": (0, "1 threads -> "),
+        "org/empty": (2, f"error: org/empty: holds no {HUB_FILE}"),
+        "org/none": (2, "error: org/none: cannot be fetched from the Hub"),
+    }
+    for source, (code, told) in expected.items():
+        arguments = ("build", "--from", source, "--out", str(tmp_path / "out"), "--no-install")
+        done = run("-m", "musicrs_dataset", *arguments, home=tmp_path / "home", HF_ENDPOINT=hub.endpoint, **ONLINE)
+        assert done.returncode == code, done.stderr
+        assert told in done.stdout + done.stderr
