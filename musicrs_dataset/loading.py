@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from musicrs_metric.errors import UserError
+from musicrs_metric.named import first_line, load_named
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
@@ -83,37 +83,11 @@ def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
                 columns = [name for name in expected.names if audio or name != "clips"]
                 yield from file.iter_batches(_BATCH, columns=columns)
         except (pyarrow.ArrowException, OSError) as error:
-            raise UserError(f"{shard}: cannot be read ({_first_line(error)}); rebuild the dataset") from error
+            raise UserError(f"{shard}: cannot be read ({first_line(error)}); rebuild the dataset") from error
 
 
 def _named_batches(name: str, config: str, audio: bool) -> Iterator[Any]:
-    import datasets
-
-    try:
-        with _offline_unless_owned(name):
-            rows = datasets.load_dataset(name, config, split=SPLIT)
-    except (ValueError, OSError) as error:  # OSError: not in the cache, not on the Hub, no network
-        raise UserError(
-            f"dataset {name!r}, configuration {config!r}: not found ({_first_line(error)}); "
-            "install it with `python -m musicrs_dataset build --from ... --out DIR`, or name that DIR"
-        ) from error
+    rows = load_named(name, config)
     if not audio and "clips" in rows.column_names:
         rows = rows.remove_columns("clips")
     yield from rows.with_format("arrow").iter(batch_size=_BATCH)
-
-
-@contextmanager
-def _offline_unless_owned(name: str) -> Iterator[None]:
-    """A name without an owner cannot be on the Hub: asking it would only cost the 23 s of a look-up that must fail."""
-    import datasets
-
-    offline = datasets.config.HF_HUB_OFFLINE
-    datasets.config.HF_HUB_OFFLINE = offline or "/" not in name
-    try:
-        yield
-    finally:
-        datasets.config.HF_HUB_OFFLINE = offline
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

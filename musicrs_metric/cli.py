@@ -30,7 +30,9 @@ app = typer.Typer(
 Dataset = Annotated[
     str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs).")
 ]
-Config = Annotated[str, typer.Option("--config", help="Configuration of the dataset; all hold the same labels.")]
+Config = Annotated[
+    str | None, typer.Option("--config", help="Configuration of the dataset. [that of the run, or query_only]")
+]
 
 
 @app.command()
@@ -39,7 +41,7 @@ def score(
         Path, typer.Option("--predictions", "-p", help="A predictions.jsonl, or the run folder that holds it.")
     ],
     dataset: Dataset = DEFAULT_DATASET,
-    config: Config = "query_only",
+    config: Config = None,
     by: Annotated[list[By] | None, typer.Option("--by", help="Also score each group; may be repeated.")] = None,
     k: Annotated[list[int] | None, typer.Option("--k", min=1, help="Cutoff; may be repeated. [1 5 10 20]")] = None,
     empty: Annotated[EmptyRule, typer.Option(help="Threads with no right answer: score 0, or skip.")] = EmptyRule.zero,
@@ -52,12 +54,12 @@ def score(
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .files import to_json
     from .references import load_references
-    from .runs import score_predictions
+    from .runs import config_of, score_predictions
     from .tables import group_table, score_table, sentences
 
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
-    references = load_references(dataset, config)
+    references = load_references(dataset, config or config_of(predictions))
     run = score_predictions(
         predictions,
         references,
@@ -95,16 +97,16 @@ def validate(
     dataset: Annotated[
         str | None, typer.Option("--dataset", "-d", help="Check thread ids and titles against this dataset as well.")
     ] = None,
-    config: Config = "query_only",
+    config: Config = None,
 ) -> None:
     """Check a prediction file: every fault with line, field and thread (exit code 2), or what it holds."""
     from .predictions import PredictionError
     from .references import load_references
-    from .runs import read_run, score_predictions
+    from .runs import config_of, read_run, score_predictions
 
-    references = None if dataset is None else load_references(dataset, config)
+    references = None if dataset is None else load_references(dataset, config or config_of(predictions))
     try:
-        found = read_run(predictions, references)
+        found = read_run(predictions, references).predictions
     except PredictionError as error:
         for fault in error.faults:
             typer.echo(fault, err=True)

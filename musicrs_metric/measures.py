@@ -36,7 +36,7 @@ def check_cutoffs(k: int | Iterable[int]) -> tuple[int, ...]:
     Raises:
         ValueError: A cutoff is not a positive integer, or there is none.
     """
-    cutoffs = [k] if isinstance(k, int | np.integer | float | str) else list(k)
+    cutoffs = list(k) if isinstance(k, Iterable) else [k]
     for cutoff in cutoffs:
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
             raise ValueError(f"k must be positive integers, found {cutoff!r}")

@@ -15,6 +15,7 @@ from .errors import UserError, show
 from .genres import MACRO_OF_GENRE
 
 DEFAULT_DATASET = "musicrs"
+DEFAULT_CONFIG = "query_only"
 _LISTS = ("candidates", "ground_truth")
 _COLUMNS = ["thread_id", "subreddit", "genre", *_LISTS]
 
@@ -97,7 +98,7 @@ def dataset_folder(dataset: str | Path) -> Path | None:
     return None
 
 
-def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = "query_only") -> References:
+def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT_CONFIG) -> References:
     """Read pools, ground truth and groups of a dataset.
 
     Args:
@@ -139,6 +140,8 @@ def _read_folder(folder: Path, config: str) -> dict[str, list[Any]]:
     import pyarrow
     import pyarrow.parquet as parquet
 
+    from .named import first_line
+
     shards = sorted(folder.glob(f"{config}/test-*.parquet"))
     if not shards:
         known = ", ".join(sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")}))
@@ -148,30 +151,12 @@ def _read_folder(folder: Path, config: str) -> dict[str, list[Any]]:
         return {name: table.column(name).to_pylist() for name in _COLUMNS}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
         raise UserError(
-            f"{folder / config}: cannot be read as a MusiCRS dataset ({_first_line(error)}); rebuild it"
+            f"{folder / config}: cannot be read as a MusiCRS dataset ({first_line(error)}); rebuild it"
         ) from error
 
 
 def _read_name(name: str, config: str) -> dict[str, list[Any]]:
-    import datasets
+    from .named import load_named
 
-    # A name without an owner cannot be on the Hub: asking it would only cost the 23 s of a look-up that must fail.
-    offline, verbosity = datasets.config.HF_HUB_OFFLINE, datasets.utils.logging.get_verbosity()
-    datasets.config.HF_HUB_OFFLINE = offline or "/" not in name
-    datasets.utils.logging.set_verbosity_error()  # no remark that the installed data is used, which is what was asked
-    try:
-        rows = datasets.load_dataset(name, config, split="test").select_columns(_COLUMNS)
-    # OSError: not in the cache, not on the Hub, no network. DatasetsError: files that are no such dataset.
-    except (ValueError, OSError, datasets.exceptions.DatasetsError) as error:
-        raise UserError(
-            f"dataset {name!r}, configuration {config!r}: not found ({_first_line(error)}); "
-            "install it with `python -m musicrs_dataset build --from ... --out DIR`, or name that DIR"
-        ) from error
-    finally:
-        datasets.config.HF_HUB_OFFLINE = offline
-        datasets.utils.logging.set_verbosity(verbosity)
+    rows = load_named(name, config).select_columns(_COLUMNS)
     return {column: list(rows[column]) for column in _COLUMNS}
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

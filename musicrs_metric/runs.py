@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import UserError
 from .hits import hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
 from .predictions import PREDICTIONS, Prediction, PredictionFile, rankings_for, read_predictions
-from .references import References
+from .references import DEFAULT_CONFIG, References
 from .run_card import RUN_CARD, RunCard, read_run_card
 from .scoring import Empty, Scores, ThreadTable, summarise, thread_table
 
@@ -80,7 +80,7 @@ def score_predictions(
     if unknown:
         raise UserError(f"no grouping {unknown[0]!r}; expected one of {', '.join(references.groups)}")
     if isinstance(predictions, str | Path):
-        predictions = read_run(predictions, references)
+        predictions = read_run(predictions, references).predictions
     rankings = rankings_for(predictions, references)
     table = thread_table(hits_from_strings(rankings, references.ground_truth, references.candidates), k)
     groups = {grouping: references.groups[grouping] for grouping in by}
@@ -96,27 +96,66 @@ def score_predictions(
     )
 
 
-def read_run(path: str | Path, references: References | None = None) -> PredictionFile:
-    """Read the predictions of a run; a run card beside them must be readable and tell of the same data.
+class RunFiles(NamedTuple):
+    """What a system wrote.
+
+    Attributes:
+        card: Its run card; None where no `run.json` lies beside the predictions.
+        predictions: Its prediction file.
+    """
+
+    card: RunCard | None
+    predictions: PredictionFile
+
+
+def read_run(path: str | Path, references: References | None = None) -> RunFiles:
+    """Read a run; a run card beside the predictions must be readable and tell of the same data.
 
     Args:
         path: The prediction file, or the run folder that holds `predictions.jsonl`.
         references: The dataset, if thread ids and data are to be checked against it.
 
     Returns:
-        The predictions.
+        The card, if there is one, and the predictions.
 
     Raises:
         PredictionError: The file is refused.
         UserError: The card cannot be read or tells of other data.
     """
-    file = Path(path) / PREDICTIONS if Path(path).is_dir() else Path(path)
-    card = file.with_name(RUN_CARD)
-    if file.name == PREDICTIONS and card.is_file():
-        found = read_run_card(card)
-        if references is not None:
-            check_data(found, references, str(card))
-    return read_predictions(file, references)
+    card = card_of(path)
+    if card is not None and references is not None:
+        check_data(card, references, str(_file(path).with_name(RUN_CARD)))
+    return RunFiles(card, read_predictions(_file(path), references))
+
+
+def card_of(path: str | Path) -> RunCard | None:
+    """The run card that lies beside a prediction file, or None.
+
+    Args:
+        path: The prediction file, or the run folder that holds `predictions.jsonl`.
+
+    Raises:
+        UserError: The card cannot be read.
+    """
+    card = _file(path).with_name(RUN_CARD)
+    return read_run_card(card) if _file(path).name == PREDICTIONS and card.is_file() else None
+
+
+def config_of(path: str | Path) -> str:
+    """The configuration that a run was made on; without a run card, one that every dataset has.
+
+    Args:
+        path: The prediction file, or the run folder that holds `predictions.jsonl`.
+
+    Raises:
+        UserError: The card cannot be read.
+    """
+    card = card_of(path)
+    return DEFAULT_CONFIG if card is None else card.config
+
+
+def _file(path: str | Path) -> Path:
+    return Path(path) / PREDICTIONS if Path(path).is_dir() else Path(path)
 
 
 def check_data(card: RunCard, references: References, place: str = RUN_CARD) -> None:
@@ -132,7 +171,8 @@ def check_data(card: RunCard, references: References, place: str = RUN_CARD) -> 
     """
     if card.fingerprint != references.fingerprint:
         raise UserError(
-            f"{place}: the run was made on dataset {card.dataset} (fingerprint {card.fingerprint[:12]}), "
-            f"but {references.name} has other pools or labels (fingerprint {references.fingerprint[:12]}); "
+            f"{place}: the run was made on {card.config} of {card.dataset} (fingerprint {card.fingerprint[:12]}), "
+            f"but {references.config} of {references.name} has other pools or labels "
+            f"(fingerprint {references.fingerprint[:12]}); "
             "score it against the data that it was made on"
         )

@@ -30,7 +30,7 @@ def compare(
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name.")
     ] = DEFAULT_DATASET,
-    config: Annotated[str, typer.Option(help="Configuration whose pools the systems ranked.")] = "query_only",
+    config: Annotated[str | None, typer.Option(help="Configuration of the dataset. [that of the first run]")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="Such as recall@20; may be repeated.")] = None,
     by: Annotated[list[By] | None, typer.Option(help="Add the effect per group; may be repeated.")] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
@@ -46,6 +46,7 @@ def compare(
     """
     from ..files import to_json
     from ..references import load_references
+    from ..runs import config_of
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs
@@ -54,7 +55,7 @@ def compare(
     if len(runs) < 2:
         raise UserError(f"found {len(runs)} run, expected two or more; to score one, use `score`")
     metrics = list(dict.fromkeys(metric or HEADLINE))
-    references = load_references(dataset, config)
+    references = load_references(dataset, config or config_of(runs[0]))
     loaded = load_runs(runs, references, metrics)
     for path, run in zip(runs, loaded, strict=True):
         for warning in run.warnings:

@@ -13,10 +13,10 @@ import numpy as np
 from ..errors import UserError, show
 from ..hits import hits_from_strings
 from ..measures import DEFAULT_K, check_cutoffs, measure_names
-from ..predictions import PREDICTIONS, Prediction, rankings_for, read_predictions
+from ..predictions import PREDICTIONS, Prediction, rankings_for
 from ..references import References
-from ..run_card import RUN_CARD, RunCard, read_run_card
-from ..runs import check_data
+from ..run_card import RunCard
+from ..runs import read_run
 from ..scoring import thread_table
 from .systems import Mask, System
 
@@ -53,16 +53,11 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
     cutoffs = cutoffs_of(metrics)
     runs: list[Run] = []
     for path in paths:
-        file = path / PREDICTIONS if path.is_dir() else path
-        beside = file.with_name(RUN_CARD)
-        card = read_run_card(beside) if file.name == PREDICTIONS and beside.is_file() else None
-        if card is not None:
-            check_data(card, references, str(beside))
-        read = read_predictions(file, references)
+        card, read = read_run(path, references)
         table = thread_table(
             hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
         )
-        name = _unused(card.name if card is not None else _name_of(file), {run.system.name for run in runs})
+        name = _unused(card.name if card is not None else _name_of(read.path), {run.system.name for run in runs})
         reads = None if card is None else card.reads
         system = System(name, table, reads, _no_audio(read.predictions, references))
         runs.append(Run(system, card, read.warnings))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from ..named import load_named
 from ..references import References, dataset_folder, load_references
 
 # From the configuration that carries the most to the one that carries the least; the three share pools and labels.
@@ -106,20 +107,6 @@ def _source(references: References) -> Any:
 
     folder = dataset_folder(references.name)
     if folder is None:
-        return pyarrow.dataset.dataset(_cached_table(references.name, references.config))
+        return pyarrow.dataset.dataset(load_named(references.name, references.config).data.table)
     shards = sorted(folder.glob(f"{_richest(folder) or references.config}/test-*.parquet"))
     return pyarrow.dataset.dataset([str(shard) for shard in shards])
-
-
-def _cached_table(name: str, config: str) -> Any:
-    """The Arrow table of a dataset by name, from the cache: its references were just read from there."""
-    import datasets
-
-    offline, verbosity = datasets.config.HF_HUB_OFFLINE, datasets.utils.logging.get_verbosity()
-    datasets.config.HF_HUB_OFFLINE = True
-    datasets.utils.logging.set_verbosity_error()
-    try:
-        return datasets.load_dataset(name, config, split="test").data.table
-    finally:
-        datasets.config.HF_HUB_OFFLINE = offline
-        datasets.utils.logging.set_verbosity(verbosity)

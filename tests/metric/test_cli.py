@@ -231,7 +231,7 @@ def test_a_run_folder_and_its_data(cli: Cli, data: Path, tmp_path: Path, command
     for path in (run, run / "predictions.jsonl"):
         done = cli(command, "-d", data, "-p", path)
         assert (done.code, done.out) == (2, "")
-        assert "the run was made on dataset elsewhere (fingerprint 000000000000)" in done.err
+        assert "the run was made on query_only of elsewhere (fingerprint 000000000000)" in done.err
 
 
 def test_validate_shows_every_fault(cli: Cli, tmp_path: Path, data: Path) -> None:
