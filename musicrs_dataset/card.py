@@ -159,13 +159,12 @@ def _statistics(about: Description) -> str:
 
 def _chance(manifest: Manifest) -> str:
     measures = list(manifest.pools[0].description.chance)
-    rows = [
-        (entry.name or "as published", *(f"{100 * entry.description.chance[name]:.2f}" for name in measures))
-        for entry in manifest.pools
-    ]
+    head = ("pools", *measures, "right candidates elsewhere", "wrong candidates elsewhere")
     text = (
-        "What a random order of each pool scores on average (in %, all threads averaged, exact): a score means what "
-        f"it has beyond this.\n\n{_table(('pools', *measures), rows)}"
+        "What a random order of each pool scores on average (in %, all threads averaged, exact): a score means what it "
+        "has beyond this. And in how many other pools of its subreddit a right and a wrong candidate stand on average: "
+        "where these differ, counting titles scores away from chance with no music involved. A system that reads other "
+        f"threads' pools or labels must say so.\n\n{_table(head, map(_pools_row, manifest.pools))}"
     )
     if manifest.pools[0].description.fingerprint == PUBLISHED_FINGERPRINT:
         results, chance = table1(), published_chance()
@@ -177,18 +176,17 @@ def _chance(manifest: Manifest) -> str:
     return text
 
 
+def _pools_row(entry: PoolsEntry) -> tuple[str, ...]:
+    about = entry.description
+    frequency = (about.pool_frequency.right, about.pool_frequency.wrong)
+    chance = (f"{100 * value:.2f}" for value in about.chance.values())
+    return (entry.name or "as published", *chance, *("" if mean is None else f"{mean:.2f}" for mean in frequency))
+
+
 def _limits(published: PoolsEntry, manifest: Manifest) -> str:
     odd = [(finding.what, f"{finding.count:,}", f"{len(finding.where):,}") for finding in published.odd]
-    frequency = published.description.pool_frequency
-    lines = list(manifest.about.limits)
-    if frequency.right is not None and frequency.wrong is not None:
-        lines.append(
-            f"A right answer stands in {frequency.right:.2f} other pools of its subreddit on average, a wrong "
-            f"candidate in {frequency.wrong:.2f}: where these differ, counting titles scores away from chance with no "
-            "music involved. A system that reads other threads' pools or labels must say so."
-        )
     found = _table(("found in the data", "how many", "threads"), odd) if odd else "Nothing odd was found in the data."
-    return found + "\n\n" + "\n".join(f"- {line}" for line in lines)
+    return "\n".join([f"{found}\n", *(f"- {line}" for line in manifest.about.limits)]).strip()
 
 
 def _source(manifest: Manifest) -> str:

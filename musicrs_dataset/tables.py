@@ -83,7 +83,7 @@ def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) ->
     table = Table(title=title, title_justify="left")
     for name in columns:
         numeric = name in ("threads", "share", "count", "in", "expected")
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=name == "name")
     for row in rows:
         table.add_row(*map(escape, row))
     return table

@@ -83,8 +83,8 @@ def validate(
         pools = name.removeprefix(config.name)
         rows[name] = len(threads)
         fingerprints[pools][name] = fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads)
-        invalid += _named(invalid_rows(threads), pools)
-        odd += _named(odd_rows(threads), pools)
+        invalid += _named(invalid_rows(threads), pools, invalid)
+        odd += _named(odd_rows(threads), pools, odd)
         if config.with_text:
             silent = tuple(thread.thread_id for thread in threads if not thread.query)
             invalid += [Finding("no_query", "threads without a request", len(silent), silent)] if silent else []
@@ -101,8 +101,10 @@ def validate(
     return Validation(str(dataset), rows, *(tuple(dict.fromkeys(found)) for found in (missing, invalid, odd)))
 
 
-def _named(findings: Iterable[Finding], pools: str) -> list[Finding]:
-    return [replace(finding, name=finding.name + pools.replace("_", "@", 1)) for finding in findings]
+def _named(findings: Iterable[Finding], pools: str, known: Sequence[Finding]) -> list[Finding]:
+    """Findings with the name of their pools, but for those that hold whatever the pools."""
+    new = [finding for finding in findings if finding not in known]
+    return [replace(finding, name=finding.name + pools.replace("_", "@", 1)) for finding in new]
 
 
 def _manifest_shards(folder: Path) -> dict[str, str]:

@@ -145,13 +145,15 @@ def test_unknown_configuration(tiny: Path) -> None:
 
 
 def test_further_pools_are_told_apart(tmp_path: Path) -> None:
-    """What is odd about other pools bears their name."""
+    """What is odd about other pools bears their name; what holds whatever the pools is told once."""
     pools = {each.thread_id: (*each.candidates, "ash", "Ash ")[-4:] for each in TINY}
     pools |= {each.thread_id: (*each.ground_truth, "ash", "Ash ") for each in TINY}
     build(TINY, tmp_path, about=ABOUT, pools=[NamedPools("other", pools)])
     odd = names(validate(tmp_path).odd)
     assert odd["collision@other"] == 4
     assert "collision" not in odd
+    assert odd["empty_ground_truth"] == 1
+    assert "empty_ground_truth@other" not in odd
 
 
 def test_broken_manifest(tiny: Path) -> None:
