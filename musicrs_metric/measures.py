@@ -80,14 +80,15 @@ def measure(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats]:
     found: dict[int, Floats | Ints] = {}
     dcg: dict[int, Floats | Ints] = {}
     thread, rank = hits.thread, hits.rank
+    # The very numbers of the ideal list, summed in the same order: a perfect list is exactly 1, and none passes 1.
+    discount = discounts(int(rank.max(initial=0)))
     for c in sorted(k, reverse=True):
         in_top = rank <= c
         thread, rank = thread[in_top], rank[in_top]
         found[c] = np.bincount(thread, minlength=n)
-        dcg[c] = np.bincount(thread, weights=1.0 / np.log2(rank + 1.0), minlength=n)
+        dcg[c] = np.bincount(thread, weights=discount[rank - 1], minlength=n)
     values = {f"recall@{c}": divide(found[c], hits.n_relevant) for c in k}
-    # A perfect list sums the same terms in another order; the cap keeps rounding from lifting it over 1.
-    values |= {f"ndcg@{c}": np.minimum(divide(dcg[c], ideal_dcg(hits.n_relevant, c)), 1.0) for c in k}
+    values |= {f"ndcg@{c}": divide(dcg[c], ideal_dcg(hits.n_relevant, c)) for c in k}
     values["mrr"] = _reciprocal_rank(hits)
     values |= {f"hit@{c}": (found[c] > 0).astype(np.float64) for c in k}
     values |= {f"precision@{c}": found[c] / c for c in k}
