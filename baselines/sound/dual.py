@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from musicrs_dataset.records import Thread
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import Prediction
+
+from ..cache import Vectors
 from ..options import option
-from ..system import Context, System
+from ..similarity import by_similarity, names_of
+from ..system import Context, Facts, System, Task
+from ..texts import query_of
 from .model import AudioTextModel
+from .vectors import ClipVectors, Stretch, TextVectors, normalise
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class DualEncoder(System):
     """Ranks by the cosine of candidate name and thread.
 
     A thread is, by modality, the mean of its windows (each brought to length 1 before, and the mean after), its query,
-    or normalise(w * audio + (1 - w) * query).
+    or normalise(w * audio + (1 - w) * query). In audio_query a thread without clips is its query.
 
     A subclass declares itself and makes its model; nothing else.
     """
@@ -31,8 +42,70 @@ class DualEncoder(System):
 
     def __init__(self, options: DualOptions, context: Context) -> None:
         super().__init__(options, context)
+        if not 0 <= options.audio_weight <= 1:
+            raise UserError(f"--audio-weight {options.audio_weight}: expected a number from 0 to 1")
+        if options.seconds <= 0:
+            raise UserError(f"--seconds {options.seconds}: expected a positive number")
         self._model = self.make_model()
+        self._texts = TextVectors(self._model, context)
+        self._clips = ClipVectors(self._model, context)
 
     @abstractmethod
     def make_model(self) -> AudioTextModel:
-        """The model under `self.options`, on `self.context.device`; cheap, see `AudioTextModel`."""
+        """The model under `self.options`, for `self.context.device`; cheap, see `AudioTextModel`."""
+
+    def facts(self) -> Facts:
+        """The revision of the weights, and what is heard."""
+        plan = (
+            f"the first {self.options.seconds:g} s / number of clips of each clip, in windows of "
+            f"{self._model.window_s:g} s end to end, the last one ending with the clip"
+        )
+        hears = self.context.modality != "query_only"
+        return Facts(model_revision=self._model.revision, clip_plan=plan if hears else None)
+
+    def rank(self, batch: Sequence[Task]) -> list[Prediction]:
+        """Embed the clips, queries and names of the batch together, and rank by cosine."""
+        names = names_of(batch)
+        vectors = dict(zip(names, self._texts(names), strict=True))
+        asked = self._asked([task.thread for task in batch])
+        return [by_similarity(task, vector, vectors) for task, vector in zip(batch, asked, strict=True)]
+
+    def close(self) -> None:
+        """Save the vectors."""
+        self._texts.save()
+        self._clips.save()
+
+    def _asked(self, threads: Sequence[Thread]) -> Vectors:
+        modality, weight = self.context.modality, self.options.audio_weight
+        if modality == "audio_only":
+            return self._heard(threads)
+        queries = self._texts([query_of(thread) for thread in threads])
+        if modality == "query_only":
+            return queries
+        places = [place for place, thread in enumerate(threads) if thread.clips]
+        if places:
+            heard = self._heard([threads[place] for place in places])
+            queries[places] = normalise(weight * heard + (1 - weight) * queries[places])
+        return queries
+
+    def _heard(self, threads: Sequence[Thread]) -> Vectors:
+        stretches = [stretches_of(thread, self.options.seconds) for thread in threads]
+        rows = iter(self._clips([stretch for of_thread in stretches for stretch in of_thread]))
+        return normalise(np.stack([sum(next(rows) for _ in of_thread) for of_thread in stretches]))
+
+
+def stretches_of(thread: Thread, seconds: float) -> list[Stretch]:
+    """What is heard of a thread: its clips share the time evenly, each from its start.
+
+    Args:
+        thread: A thread with clips.
+        seconds: Time to share.
+
+    Raises:
+        ValueError: It has no clips.
+    """
+    clips = thread.clips or ()
+    if not clips:
+        raise ValueError(f"thread {thread.thread_id}: has no clips")
+    share = seconds / len(clips)
+    return [Stretch(clip, share if clip.duration_s > share else None) for clip in clips]

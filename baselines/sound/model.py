@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from musicrs_dataset.clips import Samples
+from musicrs_dataset.cutting import Samples
 
 from ..cache import Vectors
 
@@ -18,16 +18,19 @@ class AudioTextModel(ABC):
     vector is cached.
 
     A vector may depend on what is embedded and on nothing else, least of all on what stands beside it in a batch:
-    threads are dealt to processes, and these must rank as one does. Windows come in batches of equal length; for texts
-    see `baselines.sound.tokens`.
+    threads are dealt to processes, and these must rank as one does. Windows come in batches that are made so; for texts
+    `baselines.batches` does the same.
 
     Attributes:
         window_s: Length of the windows that clips are cut into, in seconds; a shorter clip is one shorter window.
-        windows_at_once: Windows of a batch.
+        windows_at_once: Windows of a full batch.
+        one_length: Whether the model itself brings shorter windows to `window_s`; otherwise all of a batch are of one
+            length.
     """
 
     window_s: ClassVar[float]
     windows_at_once: ClassVar[int] = 16
+    one_length: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -44,7 +47,8 @@ class AudioTextModel(ABC):
         """Embed windows.
 
         Args:
-            windows: At most `windows_at_once`, each of shape (m,), mono at `sampling_rate`; m is the same for all.
+            windows: At most `windows_at_once`, each of shape (m,), mono at `sampling_rate`; of one length m unless
+                `one_length` says otherwise.
 
         Returns:
             Shape (n, d); rows of any length, which the caller brings to 1.

@@ -1,0 +1,70 @@
+"""Where a model's weights come from, and what to call exactly these."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from musicrs_metric.errors import UserError
+
+HELP = "a Hub id, with @REVISION if need be, or a folder as `save_pretrained` writes it"
+# Weights without code in them are taken where there are any.
+_KINDS = ("*.safetensors", "*.bin")
+_REST = ["*.json", "*.txt", "*.model"]
+
+
+class Checkpoint(NamedTuple):
+    """A model on disk.
+
+    Attributes:
+        folder: What `from_pretrained` takes.
+        revision: The Hub's commit, or the hash of the files where they come from a folder.
+    """
+
+    folder: Path
+    revision: str
+
+
+def find_checkpoint(source: str) -> Checkpoint:
+    """Find a model, and download it where need be.
+
+    Args:
+        source: See `HELP`.
+
+    Raises:
+        UserError: No such folder, no weights in it, or the Hub does not give them.
+    """
+    if Path(source).is_dir():
+        return _hashed(Path(source))
+    name, _, revision = source.partition("@")
+    if name.count("/") != 1 or name.startswith((".", "/")):
+        raise UserError(f"--weights {source}: no such folder; expected {HELP}")
+    for kind in _KINDS:
+        folder = _download(name, revision or None, [*_REST, kind])
+        if any(folder.glob(kind)):
+            return Checkpoint(folder, folder.name)  # snapshots are named by their commit
+    raise UserError(f"--weights {source}: no {' or '.join(_KINDS)} in it; expected {HELP}")
+
+
+def _hashed(folder: Path) -> Checkpoint:
+    weights = next((found for kind in _KINDS if (found := sorted(folder.glob(kind)))), [])
+    if not weights or not (folder / "config.json").is_file():
+        raise UserError(f"--weights {folder}: no weights or no config.json in it; expected {HELP}")
+    digest = hashlib.sha256()
+    for file in [*sorted(folder.glob("*.json")), *sorted(folder.glob("*.txt")), *weights]:
+        with file.open("rb") as stream:
+            digest.update(file.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+    return Checkpoint(folder, f"sha256:{digest.hexdigest()}")
+
+
+def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
+    except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
+        reason = " ".join(str(error).split())[:120]
+        raise UserError(
+            f"{name}: not in the cache and not to be had from the Hub ({reason}); name a folder with --weights"
+        ) from error

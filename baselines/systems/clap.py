@@ -1,0 +1,170 @@
+"""CLAP: candidates whose names lie closest to the clips and the query in a space of sound and language.
+
+LAION's CLAP for music and speech, as the MusiCRS paper uses it: windows of 10 s, each cut exactly. (Given more, the
+model's own extractor would take 10 s at a random place.) The log-mel spectrogram is the extractor's, with its
+parameters and its filters, but computed by torch for all windows of a batch at once: the extractor goes from frame to
+frame in Python, which takes longer than the model where that is on a GPU.
+
+Source: Wu et al., Large-scale contrastive language-audio pretraining, ICASSP 2023,
+doi:10.1109/ICASSP49357.2023.10095969
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from musicrs_dataset.cutting import Samples
+from musicrs_metric.errors import UserError
+
+from ..batches import by_length
+from ..cache import Vectors
+from ..options import option
+from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ..sound.dual import DualEncoder, DualOptions
+from ..sound.model import AudioTextModel
+from ..system import ALL_MODALITIES, Context, Declaration
+
+if TYPE_CHECKING:
+    import torch
+
+MODEL_ID = "laion/larger_clap_music_and_speech"
+
+
+class ClapEncoder(AudioTextModel):
+    """A CLAP model without feature fusion.
+
+    Args:
+        checkpoint: The weights, with the processor beside them.
+        context: Tells the device.
+    """
+
+    window_s: ClassVar[float] = 10.0
+    one_length: ClassVar[bool] = True
+
+    def __init__(self, checkpoint: Checkpoint, context: Context) -> None:
+        self._checkpoint, self._context = checkpoint, context
+
+    @property
+    def revision(self) -> str:
+        """Commit or hash of the weights."""
+        return self._checkpoint.revision
+
+    @property
+    def sampling_rate(self) -> int:
+        """48 kHz, says the published extractor."""
+        rate: int = self._extractor.sampling_rate
+        return rate
+
+    def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
+        """Embed windows of at most 10 s; a shorter one is repeated as often as it fits in, and silence follows."""
+        import torch
+
+        with torch.inference_mode():
+            features = self._model.get_audio_features(input_features=self.log_mel(windows))
+            return _vectors(features)
+
+    def embed_text(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts of up to 512 tokens."""
+        import torch
+
+        device = self._context.device
+        longest = min(self._tokenizer.model_max_length, self._model.config.text_config.max_position_embeddings - 2)
+        tokens = self._tokenizer(list(texts), truncation=True, max_length=longest)["input_ids"]
+        vectors: dict[int, Vectors] = {}
+        for places, rows, length in by_length(tokens, longest, device):
+            batch = {"input_ids": [tokens[place] for place in rows]}
+            padded = self._tokenizer.pad(batch, padding="max_length", max_length=length, return_tensors="pt").to(device)
+            with torch.inference_mode():
+                found = _vectors(self._model.get_text_features(padded["input_ids"], padded["attention_mask"]))
+            vectors.update(zip(places, found, strict=False))
+        return np.stack([vectors[place] for place in range(len(texts))])
+
+    def log_mel(self, windows: Sequence[Samples]) -> torch.Tensor:
+        """What the extractor makes of windows, on the model's device.
+
+        Args:
+            windows: n of them, each of at most 10 s.
+
+        Returns:
+            Shape (n, 1, frames, mel bands), in dB.
+        """
+        import torch
+
+        extractor = self._extractor
+        size = extractor.nb_max_samples
+        repeated = [np.tile(window, size // len(window)) for window in windows]
+        padded = np.stack([np.pad(window, (0, size - len(window))) for window in repeated])
+        waves = torch.from_numpy(padded).to(self._context.device)
+        hann = torch.hann_window(extractor.fft_window_size, device=waves.device)
+        spectrum = torch.stft(
+            waves, extractor.fft_window_size, extractor.hop_length, window=hann, pad_mode="reflect", return_complex=True
+        )
+        filters = torch.from_numpy(extractor.mel_filters_slaney).to(waves)
+        power = (spectrum.real.square() + spectrum.imag.square()).transpose(1, 2) @ filters
+        return (10 * power.clamp(min=1e-10).log10())[:, None]
+
+    @cached_property
+    def _extractor(self) -> Any:
+        from transformers import ClapFeatureExtractor
+
+        extractor = ClapFeatureExtractor.from_pretrained(self._checkpoint.folder)
+        found = (extractor.truncation, extractor.padding, float(extractor.max_length_s))
+        if found != ("rand_trunc", "repeatpad", self.window_s):
+            raise UserError(
+                f"--weights {self._checkpoint.folder}: found a feature extractor for {found}, expected "
+                f"{('rand_trunc', 'repeatpad', self.window_s)}: a CLAP model without fusion, such as {MODEL_ID}"
+            )
+        return extractor
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(self._checkpoint.folder)
+
+    @cached_property
+    def _model(self) -> Any:
+        import transformers
+
+        transformers.utils.logging.disable_progress_bar()  # the runner shows its own
+        model = transformers.ClapModel.from_pretrained(self._checkpoint.folder)
+        return model.eval().to(self._context.device)
+
+
+def _vectors(features: Any) -> Vectors:
+    """The projected vectors, which transformers 4 gives as they are and 5 in an object."""
+    vectors: Vectors = getattr(features, "pooler_output", features).float().cpu().numpy()
+    return vectors
+
+
+@dataclass(frozen=True)
+class ClapOptions(DualOptions):
+    """Options of `clap`."""
+
+    weights: str = option(MODEL_ID, HELP)
+
+
+class Clap(DualEncoder):
+    """Ranks by the cosine of candidate name and thread under CLAP."""
+
+    declaration = Declaration(
+        name="clap",
+        paradigm="retrieval",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Cosine of candidate name with clips, query or both under CLAP.",
+        needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="Apache-2.0",
+        open_weights=True,
+    )
+    Options = ClapOptions
+
+    def make_model(self) -> AudioTextModel:
+        """CLAP with the chosen weights."""
+        return ClapEncoder(find_checkpoint(self.options.weights), self.context)
