@@ -16,7 +16,7 @@ $(VENV)/.done: setup.cfg pyproject.toml
 
 $(COMPAT)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(COMPAT)
-	$(COMPAT)/bin/python -m pip install --quiet --editable '.[audio]' 'datasets==3.6.*' 'pytest>=8.2,<10'
+	$(COMPAT)/bin/python -m pip install --quiet --editable '.[audio]' 'datasets[audio]==3.6.*' 'pytest>=8.2,<10'
 	@touch $@
 
 demo: $(VENV)/.done
