@@ -73,13 +73,19 @@ def hits_from_strings(
     if any(issubclass(kind, str) for column in columns for kind in set(map(type, column))):
         _refuse(*columns)  # a bare string would be ranked letter by letter
     judge: Callable[..., Judgement] = judge_without_pool if candidates is None else judge_in_pool
+    # Two flat lists in place of a list of judgements: n more objects would set off a garbage collection, which walks
+    # through all the input and takes half as long as judging it.
+    found: list[bytes] = []
+    counts: list[int] = []
     try:
-        judgements = [judge(*row) for row in zip(*columns, strict=True)]
+        for row in zip(*columns, strict=True):
+            judgement = judge(*row)
+            found.append(judgement.found)
+            counts += judgement[1:]
     except TypeError:
         _refuse(*columns)
         raise
-    found, *counts = zip(*judgements, strict=True) if judgements else ((),) * len(Judgement._fields)
-    n_relevant, n_reachable, pool_size, n_unknown, n_duplicate = np.array(counts, dtype=np.int64)
+    n_relevant, n_reachable, pool_size, n_unknown, n_duplicate = np.array(counts, dtype=np.int64).reshape(n, 5).T
     return Hits(
         *_thread_and_rank(np.frombuffer(b"".join(found), dtype=bool), _lengths(found)),
         n_relevant,
