@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -211,6 +211,8 @@ def _flatten(name: str, lists: Any) -> tuple[_Lists, Bools]:
         missing = np.asarray(whole.is_null())
     else:
         rows = [() if row is None else row for row in lists]
+        if not all(isinstance(row, Iterable) for row in rows):
+            raise ValueError(f"{name} must hold one list of places per thread")
         places, lengths = np.asarray(list(chain.from_iterable(rows))), _lengths(rows)
         missing = np.fromiter((row is None for row in lists), dtype=bool, count=len(rows))
     if not len(places):

@@ -140,6 +140,8 @@ def test_wrong_strings(rankings: Any, references: Any, candidates: Any, said: st
         (np.array([[0.0]]), [[0]], 2, "rankings must hold integers, .* found float64"),
         (pa.array([[0, None]]), [[0]], 2, "rankings must hold integers, .* found float64"),
         (pa.array([["a"]]), [[0]], 2, "rankings must hold integers, .* found object"),
+        ([0], [[0]], 2, "rankings must hold one list of places per thread"),
+        (np.array([0]), [[0]], 2, "rankings must hold one list of places per thread"),
         ([[0]], [[0], [0]], 2, "rankings has 1, references has 2"),
         ([[0]], [[0]], [2, 2], "rankings has 1, references has 1, pool_sizes has 2"),
     ],
