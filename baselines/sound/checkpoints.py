@@ -26,31 +26,32 @@ class Checkpoint(NamedTuple):
     revision: str
 
 
-def find_checkpoint(source: str) -> Checkpoint:
+def find_checkpoint(source: str, flag: str = "--weights") -> Checkpoint:
     """Find a model, and download it where need be.
 
     Args:
         source: See `HELP`.
+        flag: The option that named it, for messages.
 
     Raises:
         UserError: No such folder, no weights in it, or the Hub does not give them.
     """
     if Path(source).is_dir():
-        return _hashed(Path(source))
+        return _hashed(Path(source), flag)
     name, _, revision = source.partition("@")
     if name.count("/") != 1 or name.startswith((".", "/")):
-        raise UserError(f"--weights {source}: no such folder; expected {HELP}")
+        raise UserError(f"{flag} {source}: no such folder; expected {HELP}")
     for kind in _KINDS:
-        folder = _download(name, revision or None, [*_REST, kind])
+        folder = _download(name, revision or None, [*_REST, kind], flag)
         if any(folder.glob(kind)):
             return Checkpoint(folder, folder.name)  # snapshots are named by their commit
-    raise UserError(f"--weights {source}: no {' or '.join(_KINDS)} in it; expected {HELP}")
+    raise UserError(f"{flag} {source}: no {' or '.join(_KINDS)} in it; expected {HELP}")
 
 
-def _hashed(folder: Path) -> Checkpoint:
+def _hashed(folder: Path, flag: str) -> Checkpoint:
     weights = next((found for kind in _KINDS if (found := sorted(folder.glob(kind)))), [])
     if not weights or not (folder / "config.json").is_file():
-        raise UserError(f"--weights {folder}: no weights or no config.json in it; expected {HELP}")
+        raise UserError(f"{flag} {folder}: no weights or no config.json in it; expected {HELP}")
     digest = hashlib.sha256()
     for file in [*sorted(folder.glob("*.json")), *sorted(folder.glob("*.txt")), *weights]:
         with file.open("rb") as stream:
@@ -58,7 +59,7 @@ def _hashed(folder: Path) -> Checkpoint:
     return Checkpoint(folder, f"sha256:{digest.hexdigest()}")
 
 
-def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
+def _download(name: str, revision: str | None, patterns: list[str], flag: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
@@ -66,5 +67,5 @@ def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         reason = " ".join(str(error).split())[:120]
         raise UserError(
-            f"{name}: not in the cache and not to be had from the Hub ({reason}); name a folder with --weights"
+            f"{name}: not in the cache and not to be had from the Hub ({reason}); name a folder with {flag}"
         ) from error
