@@ -145,7 +145,7 @@ def test_json(threads: slice, empty: Any) -> None:
     ],
 )
 def test_wrong_input(changed: dict[str, Any], said: str) -> None:
-    """Refused in words, before anything is computed."""
+    """Refused in words."""
     arguments: dict[str, Any] = {"rankings": [["A"], ["B"]], "references": [["A"], ["B"]], "candidates": [POOL, POOL]}
     with pytest.raises(ValueError, match=said):
         score(**arguments | changed)
