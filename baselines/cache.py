@@ -73,7 +73,7 @@ def _read(file: Path) -> dict[bytes, Vectors]:
     try:
         with np.load(file, allow_pickle=False) as stored:
             keys, vectors = stored["keys"], stored["vectors"]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         _log.warning("%s: not readable (%s); its vectors are computed again", file, error)
         return {}
     return {key.tobytes(): vector for key, vector in zip(keys, vectors, strict=True)}

@@ -76,6 +76,7 @@ def run(
         retry_failed=retry_failed,
     )
     result = run_plan(plan, processes, Reporter(_console(stderr=True), bar=processes.is_main))
+    processes.leave()
     if result is None:
         return
     from .summary import print_result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +22,8 @@ from .summary import score_result
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+RUNS = "demo-runs"
 
 SYSTEMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("random", ()),
@@ -58,15 +61,16 @@ def run_demo(out: Path, console: Console, errors: Console) -> None:
     console.print(f"Building the mini dataset in {out / 'dataset'} ...", markup=False, highlight=False)
     folder = build_mini(out / "dataset")
     installed = _install_if_own(folder, out)
+    shutil.rmtree(out / RUNS, ignore_errors=True)  # a demonstration runs anew, whatever has changed since the last one
     rows = list(_rows(folder, out, Reporter(errors)))
     console.print(systems_table(rows))
     console.print(
         "A toy: the scores say that the systems run, and nothing about music. chance is the exact expectation of a "
-        "random order; above, below and within tell where it lies to the 95 % interval of recall."
+        "random order; above, below and within tell where recall lies to it, judged by the interval."
     )
     if installed:
         console.print('Installed: load_dataset("musicrs") and evaluate.load("musicrs") now work in this HF_HOME.')
-    console.print(f"The runs lie in {out / 'runs'}: predictions.jsonl and run.json each.", markup=False)
+    console.print(f"The runs lie in {out / RUNS}: predictions.jsonl and run.json each.", markup=False)
 
 
 def build_mini(out: Path) -> Path:
@@ -91,7 +95,7 @@ def systems_table(rows: Sequence[Row]) -> Table:
     from rich.table import Table
 
     names = headline(rows[0].scores)
-    table = Table(title="Baselines on the mini dataset, in %", title_justify="left", box=SIMPLE)
+    table = Table(title="Baselines on the mini dataset, in %, with 95 % intervals", title_justify="left", box=SIMPLE)
     table.add_column("system", no_wrap=True)
     table.add_column("reads")
     for heading in [heading for name in names for heading in (name, "interval")]:
@@ -110,7 +114,7 @@ def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
     data = load_data(str(folder), "query_only")
     for name, arguments in SYSTEMS:
         system = build_system(name, "query_only", arguments, cache=out / "vectors")
-        run_folder = out / "runs" / "_".join([name, *arguments]).replace("--", "")
+        run_folder = out / RUNS / "_".join([name, *arguments]).replace("--", "")
         result = run(Plan(system=system, system_name=name, data=data, out=run_folder), Processes(), reporter)
         assert result is not None  # noqa: S101 - there is one process, and it is the main one
         yield Row(result.card.name, system.reads, score_result(result, data.references))

@@ -10,7 +10,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 
 from .options import parse_options
-from .registry import system_class
+from .registry import missing_packages, system_class
 from .system import Context, System
 
 
@@ -27,14 +27,21 @@ def build_system(
         cache: Folder for embeddings; None keeps them in memory.
 
     Raises:
-        UserError: No such system or option, or a choice of modalities and none made.
+        UserError: No such system or option, a modality that it does not have, a choice of modalities and none made,
+            or a package that it needs and that is not installed.
     """
     cls = system_class(name)
-    known = cls.declaration.modalities
-    if modality is None and len(known) > 1:
-        raise UserError(f"--modality: {cls.declaration.name} has several, name one of {', '.join(known)}")
-    options = parse_options(cls.Options, arguments, cls.declaration.name)
-    return cls(options, Context(modality=cast(Modality, modality or known[0]), seed=seed, cache=cache))
+    declared = cls.declaration
+    known = ", ".join(declared.modalities)
+    if modality is None and len(declared.modalities) > 1:
+        raise UserError(f"--modality: {declared.name} has several, name one of {known}")
+    if modality is not None and modality not in declared.modalities:
+        raise UserError(f"--modality {modality}: {declared.name} does not have it, only {known}")
+    options = parse_options(cls.Options, arguments, declared.name)
+    missing = missing_packages(declared)
+    if missing:
+        raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[baselines]'")
+    return cls(options, Context(modality=cast(Modality, modality or known), seed=seed, cache=cache))
 
 
 def default_cache() -> Path:

@@ -14,8 +14,9 @@ from musicrs_metric.errors import UserError
 if TYPE_CHECKING:
     import torch
 
-# Processes wait for the slowest of them at the end of a run, and a model may take hours over its share.
-_PATIENCE = timedelta(days=7)
+# Processes wait for the slowest of them at the end of a run, and a model may take hours over its share; the usual 30
+# minutes would end the run.
+_PATIENCE = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Processes:
         if self.world > 1:
             _state().wait_for_everyone()
 
+    def leave(self) -> None:
+        """Take leave of the others; nothing may be waited for afterwards."""
+        if self.world > 1:
+            _state().destroy_process_group()
+
     @contextmanager
     def main_first(self) -> Iterator[None]:
         """Let the main process run the block before the others, so that they find what it downloaded or cached."""
@@ -52,10 +58,13 @@ class Processes:
 
 def launched() -> Processes:
     """The processes that the launcher started; torch is imported only where there are several."""
-    if int(os.environ.get("WORLD_SIZE", "1")) <= 1:
+    world = _world()
+    if world <= 1:
         return Processes()
     state = _state()
-    return Processes(state.process_index, state.num_processes)
+    if state.num_processes != world:  # else each process would take the whole run for its own
+        raise UserError(f"the launcher started {world} processes, accelerate sees {state.num_processes}; try torchrun")
+    return Processes(state.process_index, world)
 
 
 def device() -> torch.device:
@@ -64,10 +73,17 @@ def device() -> torch.device:
     return found
 
 
+def _world() -> int:
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 def _state() -> Any:
     try:
+        import torch
         from accelerate import PartialState
         from accelerate.utils import parse_flag_from_env
     except ImportError as error:
         raise UserError(f"accelerate is not installed ({error}); pip install 'musicrs[baselines]'") from error
-    return PartialState(cpu=parse_flag_from_env("ACCELERATE_USE_CPU"), timeout=_PATIENCE)
+    # Told nothing, accelerate does not make a group of several processes on CPUs.
+    no_device = _world() > 1 and not (torch.cuda.is_available() or torch.xpu.is_available())
+    return PartialState(cpu=no_device or parse_flag_from_env("ACCELERATE_USE_CPU"), timeout=_PATIENCE)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from difflib import get_close_matches
+from importlib.util import find_spec
 
 from musicrs_metric.errors import UserError, show
 
@@ -47,4 +47,4 @@ def system_class(name: str) -> type[System]:
 
 def missing_packages(declaration: Declaration) -> list[str]:
     """The packages that a system needs and that are not installed; none of them is imported to find out."""
-    return [package for package in declaration.needs if importlib.util.find_spec(package) is None]
+    return [package for package in declaration.needs if find_spec(package) is None]

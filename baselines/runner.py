@@ -17,7 +17,6 @@ from .card import complete_card, draft_card
 from .data import Data
 from .parts import PartWriter, in_order, share
 from .processes import Processes
-from .registry import missing_packages
 from .reporter import Reporter
 from .run_folder import RunFolder
 from .sight import Sight
@@ -82,10 +81,10 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         The result in the main process, None in the others.
 
     Raises:
-        UserError: The folder holds another run or is in use, the system cannot run here or is broken, or the dataset
-            is empty.
+        UserError: The folder holds another run or is in use, the system is broken, or the dataset is empty.
     """
-    _check(plan)
+    if not plan.data.threads:
+        raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
     folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name))
     finished = folder.finished(plan.retry_failed)
     wanted = plan.wanted(finished)
@@ -112,17 +111,6 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         card = complete_card(folder.card, predictions, processes, seconds)
         folder.end(predictions, card)
         return Result(predictions, card, len(finished))
-
-
-def _check(plan: Plan) -> None:
-    declared, modality = plan.system.declaration, plan.system.context.modality
-    if modality not in declared.modalities:
-        raise UserError(f"{declared.name} has no modality {modality}; it has {', '.join(declared.modalities)}")
-    missing = missing_packages(declared)
-    if missing:
-        raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[baselines]'")
-    if not plan.data.threads:
-        raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
 
 
 def _rank(plan: Plan, folder: RunFolder, positions: Sequence[int], processes: Processes, reporter: Reporter) -> None:

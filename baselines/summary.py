@@ -52,7 +52,8 @@ def outcome_lines(result: Result, n_threads: int) -> Iterator[str]:
     """
     n = len(result.predictions)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in (result.card.outcomes or {}).items())
-    yield f"{n} of {n_threads} threads ranked, {result.reused} of them by an earlier session: {counts}."
+    hands = f"{result.card.hardware}, {result.reused} of them in an earlier session"
+    yield f"{n} of {n_threads} threads ranked ({hands}): {counts}."
     if n < n_threads:
         yield "The score is that of the threads ranked and cannot be compared; run again without --limit to finish."
     n_failed = (result.card.outcomes or {}).get("failed", 0)
