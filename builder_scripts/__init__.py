@@ -1,0 +1,1 @@
+"""How MusiCRS is made, from Reddit dumps to the released dataset: `python -m builder_scripts --help`."""
