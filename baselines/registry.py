@@ -17,6 +17,8 @@ SYSTEMS = {
     "neighborhood": "baselines.systems.neighborhood:Neighborhood",
     "lexical": "baselines.systems.lexical:Lexical",
     "minilm": "baselines.systems.minilm:MiniLM",
+    "descriptors": "baselines.systems.descriptors:Descriptors",
+    "clap": "baselines.systems.clap:Clap",
 }
 
 
