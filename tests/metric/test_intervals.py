@@ -91,9 +91,11 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing at once or in blocks, the last one smaller, gives the same resamples."""
     values = skewed(20)
     means = resampled_means(values, resamples=101, seed=0)
-    monkeypatch.setattr(intervals, "_DRAWS_AT_ONCE", 7 * 20)
+    monkeypatch.setattr(intervals, "_DRAWS_AT_ONCE_FEW", 7 * 20)
     assert resampled_means(values, resamples=101, seed=0) == pytest.approx(means, abs=1e-15)
     assert means.shape == (101, 3)
+    many = np.tile(values, 11)
+    assert resampled_means(many, resamples=101, seed=0) == pytest.approx(np.tile(means, 11), abs=1e-15)
 
 
 def test_constant_column() -> None:
