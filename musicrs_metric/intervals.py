@@ -101,9 +101,9 @@ def resampled_means(values: Floats, *, resamples: int, seed: int) -> Floats:
         Shape (resamples, m).
     """
     rng = np.random.default_rng(seed)
-    n, columns = values.shape
+    n = len(values)
     # How often each row was drawn, times the rows: one matrix product serves all columns.
-    block = max(1, (_DRAWS_AT_ONCE_FEW if columns <= _FEW_COLUMNS else _DRAWS_AT_ONCE_MANY) // n)
+    block = max(1, (_DRAWS_AT_ONCE_FEW if values.shape[1] <= _FEW_COLUMNS else _DRAWS_AT_ONCE_MANY) // n)
     sums = [_draw_counts(rng, n, min(block, resamples - done)) @ values for done in range(0, resamples, block)]
     return np.concatenate(sums) / n
 
