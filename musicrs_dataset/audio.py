@@ -1,26 +1,63 @@
-"""Clips for threads from a folder of audio files that somebody already has.
-
-Layout of the folder; of the files for a link, the first in this order that can be decoded is taken:
-`<thread_id>/<video_id>.*`, `<thread_id>/NN.*` (NN is the link's place in the thread, 00 the first), `<video_id>.*`.
-"""
+"""Clips for threads from a folder of audio files: downloads of `audio fetch`, or what somebody already has."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from importlib import import_module
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, count
 
-from .cutting import Cut, UnusableAudioError, cut
+from .audio_files import AudioFiles
+from .cutting import SHORTEST, Cut, UnusableAudioError, cut, rms_dbfs
+from .decoding import require
+from .fetch.ledger import known_statuses
 from .records import Clip, Link, LinkStatus, Thread
 
-MAX_CLIPS = 10
-TOTAL_SECONDS = 300.0  # shared evenly by the clips of a thread
-
 Files = Mapping[int, Sequence[Path]]
+Result = TypeVar("Result")
+
+
+class _Made(NamedTuple):
+    clip: Clip
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClipPlan:
+    """How much is cut for a thread.
+
+    Attributes:
+        total_s: Seconds that the clips of a thread share evenly.
+        max_clips: Clips of a thread at most.
+        seed: Where more links are usable, chooses among them; the choice in one thread depends on no other thread.
+
+    Raises:
+        UserError: There would be no clip, or clips shorter than 0.1 s.
+    """
+
+    total_s: float = 300.0
+    max_clips: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.max_clips < 1 or not SHORTEST * self.max_clips <= self.total_s < float("inf"):
+            raise UserError(
+                f"found a budget of {self.total_s:g} s for {self.max_clips} clips, "
+                f"expected at least one clip, and {SHORTEST} s for each"
+            )
+
+    def choose(self, thread_id: str, places: Sequence[int]) -> list[int]:
+        """Choose among the usable links of a thread; all of them where they are no more than `max_clips`."""
+        if len(places) <= self.max_clips:
+            return list(places)
+        drawn = sorted(places, key=lambda place: hashlib.sha256(f"{self.seed}|{thread_id}|{place}".encode()).digest())
+        return sorted(drawn[: self.max_clips])
 
 
 @dataclass
@@ -32,28 +69,39 @@ class AudioReport:
         with_audio: Those that got at least one clip.
         clips: Clips cut.
         seconds: Their total length.
-        links: Links seen.
-        without_file: Links for which the folder has no file.
+        links: Status of the links to the number of them; links to one stretch of a video count once.
         unusable: One line per link whose files are of no use.
-        silent: One line per clip that is used though nothing is heard in it.
+        remarks: One line per clip that is used though something is odd about it: silence, a file that breaks off.
     """
 
     threads: int = 0
     with_audio: int = 0
     clips: int = 0
     seconds: float = 0.0
-    links: int = 0
-    without_file: int = 0
+    links: Counter[LinkStatus] = field(default_factory=Counter)
     unusable: list[str] = field(default_factory=list)
-    silent: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(
+        self, thread_id: str, made: Sequence[_Made], failures: Iterable[str], statuses: Iterable[LinkStatus]
+    ) -> None:
+        """Count the next thread."""
+        self.threads += 1
+        self.with_audio += bool(made)
+        self.clips += len(made)
+        self.seconds += sum(one.clip.duration_s for one in made)
+        self.links.update(statuses)
+        self.unusable += [f"{thread_id}: {why}" for why in failures]
+        self.remarks += [f"{thread_id}: {remark}" for one in made for remark in one.remarks]
 
     def lines(self) -> list[str]:
         """The summary for a person."""
+        statuses = ", ".join(f"{n} {status}" for status, n in sorted(self.links.items()))
         return [
-            f"audio: {self.clips} clips, {self.seconds / 3600:.2f} h, for {self.with_audio} of {self.threads} threads; "
-            f"{self.without_file} of {self.links} links have no file",
+            f"audio: {count(self.clips, 'clip')}, {self.seconds / 3600:.2f} h, for {self.with_audio} of "
+            f"{self.threads} threads; links: {statuses or 'none'}",
             *(f"unusable: {line}" for line in self.unusable),
-            *(f"silent: {line}" for line in self.silent),
+            *(f"used, but: {line}" for line in self.remarks),
         ]
 
 
@@ -61,19 +109,23 @@ class AudioFolder:
     """Gives threads their clips.
 
     Args:
-        folder: A folder laid out as the module says.
+        folder: A folder laid out as `musicrs_dataset.audio_files` says.
+        plan: How much to cut.
 
     Attributes:
+        plan: The same.
         report: What became of the threads so far.
 
     Raises:
         UserError: There is no such folder, it holds no file, or the libraries for audio are not installed.
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        _check_libraries()
+    def __init__(self, folder: str | Path, plan: ClipPlan | None = None) -> None:
+        require("clips need", "soundfile", "soxr")
+        self.plan = plan or ClipPlan()
         self.report = AudioReport()
-        self._files = _index(Path(folder))
+        self._files = AudioFiles(Path(folder))
+        self._statuses = known_statuses(Path(folder))
 
     def add_clips(self, thread: Thread) -> Thread:
         """Cut the clips of a thread: n = min(10, usable links) of 300 / n seconds each, in the order of the links.
@@ -83,90 +135,74 @@ class AudioFolder:
                 one brings no clip.
 
         Returns:
-            The thread with its clips, perhaps none. The status of links that were cut is `ok`, of those whose files are
-            of no use `retry`; the others keep theirs.
+            The thread with its clips, perhaps none. The status of links whose sound can be read is `ok`, of those whose
+            files are of no use `retry`, of those without a file what the download said; the others keep theirs.
         """
-        files = self._files_of(thread)
-        cuts, failures = _share(thread.links, files)
-        status: dict[int, LinkStatus] = dict.fromkeys(failures, "retry")
-        status.update(dict.fromkeys(cuts, "ok"))
-        links = tuple(replace(link, status=status.get(i, link.status)) for i, link in enumerate(thread.links))
-        clips = tuple(
-            Clip(cut.flac(), f"{thread.thread_id}-{place:02d}.flac", links[place].video_id, cut.start_s, cut.duration_s)
-            for place, cut in cuts.items()
-        )
-        self._count(thread, files, cuts, failures)
-        return replace(thread, clips=clips, links=links)
+        files = self._files.of(thread)
+        made, failures = self._make(thread, files)
+        statuses = {
+            (link.video_id, link.start_s): self._status(link, files[place], place in failures)
+            for place, link in enumerate(thread.links)
+            if place in files
+        }
+        links = tuple(replace(link, status=statuses[link.video_id, link.start_s]) for link in thread.links)
+        self.report.add(thread.thread_id, made, failures.values(), statuses.values())
+        return replace(thread, clips=tuple(one.clip for one in made), links=links)
 
-    def _files_of(self, thread: Thread) -> Files:
-        files, seen = {}, set()
-        for place, link in enumerate(thread.links):
-            stretch = (link.video_id, link.start_s)
-            if stretch not in seen:
-                seen.add(stretch)
-                keys = ((thread.thread_id, link.video_id), (thread.thread_id, f"{place:02d}"), ("", link.video_id))
-                files[place] = [path for key in keys for path in self._files.get(key, ())]
-        return files
+    def _make(self, thread: Thread, files: Files) -> tuple[list[_Made], dict[int, str]]:
+        """Make the clips; a link that fails leaves its share of the time to the others, so all are looked at first."""
+        places = [place for place, paths in files.items() if paths]
+        looked_at, failures = _each(places, partial(_cut_first, thread, files, SHORTEST))
+        usable = list(looked_at)
+        while usable:
+            chosen = self.plan.choose(thread.thread_id, usable)
+            seconds = self.plan.total_s / len(chosen)
+            made, failed = _each(chosen, partial(_make_clip, thread, files, seconds))
+            if not failed:
+                return list(made.values()), failures
+            failures |= failed
+            usable = [place for place in usable if place not in failed]
+        return [], failures
 
-    def _count(self, thread: Thread, files: Files, cuts: Mapping[int, Cut], failures: Mapping[int, str]) -> None:
-        report = self.report
-        report.threads += 1
-        report.with_audio += bool(cuts)
-        report.clips += len(cuts)
-        report.seconds += sum(cut.duration_s for cut in cuts.values())
-        report.links += len(files)
-        report.without_file += sum(not found for found in files.values())
-        report.unusable += [f"{thread.thread_id}: {why}" for why in failures.values()]
-        report.silent += [
-            f"{thread.thread_id}: {thread.links[place].video_id}" for place, cut in cuts.items() if cut.is_silent
-        ]
+    def _status(self, link: Link, paths: Sequence[Path], has_failed: bool) -> LinkStatus:
+        if paths:
+            return "retry" if has_failed else "ok"
+        return self._statuses.get(link.video_id, link.status)
 
 
-def _share(links: Sequence[Link], files: Files) -> tuple[dict[int, Cut], dict[int, str]]:
-    """Cut the first usable links; those left share the time of a link that fails, so all are cut anew."""
-    usable = {place: paths for place, paths in files.items() if paths}
-    failures: dict[int, str] = {}
-    while usable:
-        chosen = list(usable)[:MAX_CLIPS]
-        cuts: dict[int, Cut] = {}
-        for place in chosen:
+def _each(places: Iterable[int], job: Callable[[int], Result]) -> tuple[dict[int, Result], dict[int, str]]:
+    """Do a job for each place, several at a time: the results, and the reasons of those whose audio is of no use."""
+    done, failed = {}, {}
+    with ThreadPoolExecutor() as pool:  # reading, resampling and packing release Python's lock
+        for place, future in [(place, pool.submit(job, place)) for place in places]:
             try:
-                cuts[place] = _cut_first(usable[place], links[place].start_s, TOTAL_SECONDS / len(chosen))
+                done[place] = future.result()
             except UnusableAudioError as reason:
-                failures[place] = str(reason)
-        if len(cuts) == len(chosen):
-            return cuts, failures
-        usable = {place: paths for place, paths in usable.items() if place not in failures}
-    return {}, failures
+                failed[place] = str(reason)
+    return done, failed
 
 
-def _cut_first(paths: Sequence[Path], start_s: float, seconds: float) -> Cut:
+def _make_clip(thread: Thread, files: Files, seconds: float, place: int) -> _Made:
+    piece = _cut_first(thread, files, seconds, place)
+    audio = piece.flac()
+    clip = Clip(
+        audio,
+        f"{thread.thread_id}-{place:02d}.flac",
+        thread.links[place].video_id,
+        piece.start_s,
+        piece.duration_s,
+        rms_dbfs(piece.samples),
+        hashlib.sha256(audio).hexdigest(),
+    )
+    return _Made(clip, piece.remarks)
+
+
+def _cut_first(thread: Thread, files: Files, seconds: float, place: int) -> Cut:
+    """Cut from the first file of a link that is of use."""
     reasons = []
-    for path in paths:
+    for path in files[place]:
         try:
-            return cut(path, start_s, seconds)
+            return cut(path, thread.links[place].start_s, seconds)
         except UnusableAudioError as reason:
             reasons.append(str(reason))
     raise UnusableAudioError("; ".join(reasons))
-
-
-def _index(folder: Path) -> dict[tuple[str, str], list[Path]]:
-    """Files by (name of the folder inside, or "", and file name up to the first dot), in alphabetical order."""
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such directory; expected a folder of audio files")
-    files: dict[tuple[str, str], list[Path]] = defaultdict(list)
-    for path in sorted([*folder.glob("*"), *folder.glob("*/*")]):
-        if path.is_file():
-            inside = "" if path.parent == folder else path.parent.name
-            files[inside, path.name.split(".")[0]].append(path)
-    if not files:
-        raise UserError(f"{folder}: no files in it; expected <video_id>.* or <thread_id>/<video_id>.*")
-    return files
-
-
-def _check_libraries() -> None:
-    try:
-        for library in ("soundfile", "soxr"):
-            import_module(library)
-    except (ImportError, OSError) as error:  # OSError: soundfile without its C library
-        raise UserError(f"clips need soundfile and soxr ({error}); run `pip install 'musicrs[audio]'`") from error

@@ -65,6 +65,9 @@ class Clip:
         video_id: The video it was cut from.
         start_s: Where in the video it starts, in seconds.
         duration_s: How long it lasts, in seconds.
+        rms_dbfs: How loud it is: root mean square in dB relative to full scale, -120 for digital silence; None where it
+            was not measured.
+        sha256: Hash of `audio` in hexadecimal; None where it was not taken.
     """
 
     audio: bytes
@@ -72,6 +75,8 @@ class Clip:
     video_id: str
     start_s: float
     duration_s: float
+    rms_dbfs: float | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,13 @@ _NUMBER: Feature = {"dtype": "float64", "_type": "Value"}
 _STRINGS: Feature = {"feature": _STRING, "_type": "Sequence"}
 _ENTITIES: Feature = {"songs": _STRINGS, "artists": _STRINGS, "albums": _STRINGS}
 _AUDIO: Feature = {"sampling_rate": CLIP_RATE, "_type": "Audio"}
+_CLIP_INFO: dict[str, Feature] = {
+    "video_id": _STRING,
+    "start_s": _NUMBER,
+    "duration_s": _NUMBER,
+    "rms_dbfs": _NUMBER,
+    "sha256": _STRING,
+}
 _TEXT_COLUMNS = ("query", "post", "submission_entities")
 _AUDIO_COLUMNS = ("clips", "clip_info")
 _COLUMNS: dict[str, Feature] = {
@@ -85,7 +92,7 @@ _COLUMNS: dict[str, Feature] = {
     "all_entities": _STRINGS,
     "links": [{"video_id": _STRING, "start_s": _NUMBER, "url": _STRING, "status": _STRING}],
     "clips": {"feature": _AUDIO, "_type": "Sequence"},
-    "clip_info": [{"video_id": _STRING, "start_s": _NUMBER, "duration_s": _NUMBER}],
+    "clip_info": [_CLIP_INFO],
 }
 
 
@@ -159,7 +166,7 @@ def to_row(thread: Thread, config: Config) -> Row:
         "all_entities": list(thread.all_entities),
         "links": [asdict(link) for link in thread.links],
         "clips": [{"bytes": clip.audio, "path": clip.name} for clip in clips],
-        "clip_info": [{name: getattr(clip, name) for name in ("video_id", "start_s", "duration_s")} for clip in clips],
+        "clip_info": [{name: getattr(clip, name) for name in _CLIP_INFO} for clip in clips],
     }
     return {name: row[name] for name in features(config)}
 

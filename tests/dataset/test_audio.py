@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import soundfile
 
-from musicrs_dataset.audio import AudioFolder
+from musicrs_dataset.audio import AudioFolder, ClipPlan
 from musicrs_dataset.build import build
-from musicrs_dataset.cutting import UnusableAudioError, cut, to_mono
-from musicrs_dataset.records import Clip, Link, Thread
+from musicrs_dataset.cutting import cut, to_mono
+from musicrs_dataset.fetch.ledger import Entry, Ledger
+from musicrs_dataset.records import Link, Thread
+from musicrs_dataset.schema import CONFIGS, from_row, to_row
 from musicrs_metric.errors import UserError
 
+from .sounds import RATE, heard, pitch, save, tone
 from .support import ABOUT, TINY
-
-RATE = 8_000
-Samples = npt.NDArray[np.float32]
-
-
-def tone(hertz: float, seconds: float, rate: int = RATE) -> Samples:
-    return (0.5 * np.sin(2 * np.pi * hertz * np.arange(int(seconds * rate)) / rate)).astype(np.float32)
-
-
-def save(path: Path, samples: Samples, rate: int = RATE) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    soundfile.write(path, samples, rate)
-    return path
-
-
-def heard(clip: Clip) -> tuple[Samples, int]:
-    samples, rate = soundfile.read(io.BytesIO(clip.audio), dtype="float32")
-    return samples, rate
-
-
-def pitch(samples: Samples, rate: int) -> float:
-    """The strongest frequency, in hertz."""
-    return float(np.abs(np.fft.rfft(samples)).argmax() * rate / len(samples))
 
 
 def linked(*links: tuple[str, float]) -> Thread:
@@ -67,9 +48,36 @@ def test_five_minutes_are_shared(tmp_path: Path, links: int, clips: int, seconds
         save(tmp_path / f"V{i:02d}.wav", tone(400, 40))
     folder = AudioFolder(tmp_path)
     made = folder.add_clips(linked(*((f"V{i:02d}", 0.0) for i in range(links)))).clips or ()
-    assert [clip.video_id for clip in made] == [f"V{i:02d}" for i in range(clips)]
+    names = [clip.video_id for clip in made]
+    assert len(names) == clips
+    assert names == sorted(set(names))
     assert {clip.duration_s for clip in made} == {seconds}
     assert folder.report.seconds == clips * seconds
+    assert folder.report.links == {"ok": links}
+
+
+def test_choice_among_more_links() -> None:
+    """Of more than ten links ten are chosen, by seed and thread alone: each as often as any."""
+    places = range(15)
+    drawn = Counter(place for i in range(3_000) for place in ClipPlan().choose(f"t3_{i}", places))
+    assert set(drawn) == set(places)
+    # 2,000 each are expected; one standard deviation is 26.
+    assert max(abs(n - 2_000) for n in drawn.values()) < 5 * 26
+    assert ClipPlan().choose("t3_a", places) == ClipPlan().choose("t3_a", places)
+    assert any(ClipPlan(seed=1).choose(f"t3_{i}", places) != ClipPlan().choose(f"t3_{i}", places) for i in range(3))
+    assert ClipPlan().choose("t3_a", [3, 9]) == [3, 9]
+
+
+def test_budget(tmp_path: Path) -> None:
+    """Another budget is shared in the same way; one that leaves nothing for a clip is refused."""
+    for name in ("V0", "V1", "V2"):
+        save(tmp_path / f"{name}.wav", tone(400, 12))
+    folder = AudioFolder(tmp_path, ClipPlan(total_s=30))
+    clips = folder.add_clips(linked(("V0", 0.0), ("V1", 0.0), ("V2", 5.0))).clips or ()
+    assert [clip.duration_s for clip in clips] == [10, 10, 7]
+    for seconds in (0.5, -1, float("nan"), float("inf")):
+        with pytest.raises(UserError, match=r"expected at least one clip, and 0\.1 s for each"):
+            ClipPlan(total_s=seconds)
 
 
 def test_unusable_links_leave_their_share(tmp_path: Path) -> None:
@@ -82,10 +90,10 @@ def test_unusable_links_leave_their_share(tmp_path: Path) -> None:
     assert [clip.video_id for clip in thread.clips or ()] == ["V0", "V2", "V4", "V5"]
     assert {clip.duration_s for clip in thread.clips or ()} == {62}  # of a share of 75
     assert [link.status for link in thread.links] == ["ok", "retry", "ok", "new", "ok", "ok"]
-    assert folder.report.without_file == 1
-    assert len(folder.report.unusable) == 1
-    assert "t3_a: V1.mp3 cannot be decoded" in folder.report.unusable[0]
-    assert "1 of 6 links have no file" in folder.report.lines()[0]
+    assert folder.report.lines() == [
+        "audio: 4 clips, 0.07 h, for 1 of 1 threads; links: 1 new, 4 ok, 1 retry",
+        "unusable: t3_a: V1.mp3 cannot be decoded: it is no audio file, or a damaged one",
+    ]
 
 
 def test_which_file(tmp_path: Path) -> None:
@@ -99,6 +107,30 @@ def test_which_file(tmp_path: Path) -> None:
     save(tmp_path / "t3_b" / "V0.wav", tone(3000, 1))
     clips = AudioFolder(tmp_path).add_clips(linked(("V0", 0.0), ("V1", 0.0), ("V2", 0.0))).clips or ()
     assert [round(pitch(*heard(clip))) for clip in clips] == [500, 1000, 2000]
+
+
+@pytest.mark.parametrize("names", [["clip_2", "clip_10"], ["b", "c"], ["1 - Über", "2 - 10"]])
+def test_folder_of_a_thread_in_order(tmp_path: Path, names: list[str]) -> None:
+    """Where a thread's folder has one file per link and none says which, they are the links in their order."""
+    for name, hertz in zip(names, (500, 1000), strict=True):
+        save(tmp_path / "t3_a" / f"{name}.wav", tone(hertz, 1))
+    clips = AudioFolder(tmp_path).add_clips(linked(("V0", 0.0), ("V1", 0.0))).clips or ()
+    assert [(clip.video_id, round(pitch(*heard(clip)))) for clip in clips] == [("V0", 500), ("V1", 1000)]
+    assert not AudioFolder(tmp_path).add_clips(linked(("V0", 0.0))).clips
+
+
+def test_cache_of_downloads(tmp_path: Path) -> None:
+    """In a cache of `audio fetch` files are found, and what is known of others becomes their links' status."""
+    ok, gone = "-krokokokok", "gonegonegoA"
+    save(tmp_path / "audio" / ok[:2] / f"{ok}.wav", tone(500, 1))
+    (tmp_path / "audio" / ok[:2] / f"{ok}.json").write_text("{}")
+    with Ledger(tmp_path) as ledger:
+        ledger.put(Entry(gone, "gone", "private"))
+    for folder in (tmp_path, tmp_path / "audio"):
+        thread = AudioFolder(folder).add_clips(linked((ok, 0.0), (gone, 0.0)))
+        assert [clip.video_id for clip in thread.clips or ()] == [ok]
+    thread = AudioFolder(tmp_path).add_clips(linked((ok, 0.0), (gone, 0.0)))
+    assert [link.status for link in thread.links] == ["ok", "gone"]
 
 
 def test_a_readable_file_is_found_beside_others(tmp_path: Path) -> None:
@@ -137,14 +169,6 @@ def test_anti_phase_stereo_is_heard(tmp_path: Path) -> None:
     assert to_mono(np.stack([left, 0 * left], axis=1)) == pytest.approx(left / 2)
 
 
-@pytest.mark.parametrize("rate", [8_000, 11_025, 44_100, 48_000, 96_000])
-def test_rates(tmp_path: Path, rate: int) -> None:
-    """Whatever the rate of a file, pitch and length stay."""
-    samples = cut(save(tmp_path / "a.wav", tone(440, 1, rate), rate), 0.0, 30.0).samples
-    assert len(samples) == 48_000
-    assert pitch(samples, 48_000) == pytest.approx(440, abs=1)
-
-
 def test_same_file_same_bytes(tmp_path: Path) -> None:
     """Cutting twice gives the same bytes, so that a rebuilt dataset is the same."""
     save(tmp_path / "V0.wav", tone(440, 3, 44_100), 44_100)
@@ -156,40 +180,28 @@ def test_silence_is_used_and_told(tmp_path: Path) -> None:
     """Digital silence makes a clip, with a line in the summary."""
     save(tmp_path / "V0.wav", np.zeros(RATE, dtype=np.float32))
     folder = AudioFolder(tmp_path)
-    assert len(folder.add_clips(linked(("V0", 0.0))).clips or ()) == 1
-    assert "silent: t3_a: V0" in folder.report.lines()
+    [clip] = folder.add_clips(linked(("V0", 0.0))).clips or ()
+    assert clip.rms_dbfs == -120
+    assert "used, but: t3_a: V0.wav is silent from 0 s on for 1 s" in folder.report.lines()
 
 
-def test_samples_that_are_no_numbers(tmp_path: Path) -> None:
-    """A file of NaN is unusable, not a clip."""
+def test_level_and_checksum(tmp_path: Path) -> None:
+    """A clip carries its level, that of a sine being 3.01 dB below its peak, and the hash of its bytes."""
+    save(tmp_path / "V0.wav", tone(440, 2))
+    [clip] = AudioFolder(tmp_path).add_clips(linked(("V0", 0.0))).clips or ()
+    assert clip.rms_dbfs == pytest.approx(20 * np.log10(0.5) - 3.01, abs=0.02)
+    assert clip.sha256 == hashlib.sha256(clip.audio).hexdigest()
+    row = to_row(replace(TINY[0], clips=(clip,)), CONFIGS["audio_only"])
+    assert row["clip_info"][0]["rms_dbfs"] == clip.rms_dbfs
+    assert from_row(row).clips == (clip,)
+
+
+def test_louder_than_full_scale(tmp_path: Path) -> None:
+    """Samples beyond full scale are turned down as a whole: the wave keeps its form in place of being cut flat."""
     path = tmp_path / "a.wav"
-    soundfile.write(path, np.full(RATE, np.nan, dtype=np.float32), RATE, subtype="FLOAT")
-    with pytest.raises(UnusableAudioError, match="no numbers"):
-        cut(path, 0.0, 30.0)
-
-
-def test_broken_files(cases: Path) -> None:
-    """Of the collected broken files those that hold sound are read, and the others are refused with a reason."""
-    usable: dict[str, float] = {}
-    refused: dict[str, str] = {}
-    for path in (cases / "h01").iterdir():
-        try:
-            usable[path.name] = cut(path, 0.0, 30.0).duration_s
-        except UnusableAudioError as reason:
-            refused[path.name] = str(reason)
-    assert usable == {"all_silence_1s.wav": 1.0, "ok_mono_16k_1s.wav": 1.0, "truncated_header_claims_1s.wav": 0.25}
-    assert len(refused) == 6
-    assert all(name in reason for name, reason in refused.items())
-
-
-def test_odd_names(tmp_path: Path) -> None:
-    """Names with accents, hash signs and leading hyphens are names like any other."""
-    names = ["ノストス", "De\u0301ja\u0300", "D\u00e9j\u00e0", "a b#c%20e", "-lrVO3pPDP4"]
-    for name in names:
-        save(tmp_path / f"{name}.wav", tone(440, 1))
-    folder = AudioFolder(tmp_path)
-    clips = folder.add_clips(linked(*((name, 0.0) for name in names))).clips or ()
-    assert [clip.video_id for clip in clips] == names
+    soundfile.write(path, 8 * tone(440, 1, 48_000), 48_000, subtype="FLOAT")
+    samples = cut(path, 0.0, 1.0).samples
+    assert np.abs(samples - 2 * tone(440, 1, 48_000)).max() < 1e-3
 
 
 def test_folders_that_are_none(tmp_path: Path) -> None:

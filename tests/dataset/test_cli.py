@@ -84,7 +84,7 @@ def test_build_with_audio_and_pools(cli: Cli, source: Path, tmp_path: Path) -> N
         "--audio", tmp_path / "audio", "--pools", pools, "--config", "audio_query",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "audio: 2 clips, 0.00 h, for 2 of 2 threads; 0 of 2 links have no file" in done.stderr
+    assert "audio: 2 clips, 0.00 h, for 2 of 2 threads; links: 2 ok" in done.stderr
     [first, _] = load_threads(tmp_path / "out", "audio_query_mine")
     assert first.candidates == ("Reed", "Moor")
     assert [clip.duration_s for clip in first.clips or ()] == [2.0]

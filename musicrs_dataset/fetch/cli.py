@@ -1,0 +1,163 @@
+"""`python -m musicrs_dataset audio`: download what the links name, see how it stands, cut clips into the dataset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from musicrs_metric.errors import UserError, count
+from musicrs_metric.files import to_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..records import Thread
+    from .run import Outcome
+    from .summary import Summary
+
+app = typer.Typer(help="Get the audio that the links name, and cut clips of it.", no_args_is_help=True)
+
+TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
+Dataset = Annotated[str, typer.Argument(metavar="D", help="Directory given to `build --out`, or dataset name.")]
+Cache = Annotated[Path, typer.Option(metavar="DIR", help="Where downloads and their ledger are kept.")]
+Config = Annotated[str, typer.Option(help="Configuration to read links from.")]
+
+
+@app.command()
+def fetch(
+    dataset: Dataset,
+    cache: Cache,
+    cookies: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Cookies of a signed-in browser (Netscape format).")
+    ] = None,
+    sleep: Annotated[
+        float, typer.Option(min=0, help="Seconds between two videos; YouTube bears about 300 an hour.")
+    ] = 5.0,
+    rate: Annotated[int | None, typer.Option(min=1, metavar="KB", help="Most kB a second for each download.")] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=16, help="Downloads at the same time. More than one is often taken for a bot.")
+    ] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask for no more than so many videos.")] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask at once for restricted videos too, and for those to try later.")
+    ] = False,
+    config: Config = "query_only",
+) -> None:
+    """Download the sound of every linked video, once; what failed before is asked for again when its time has come.
+
+    Exit code 75 says that the run stopped before its end, for a rate limit, a bot check, a disk or a network that is
+    down: start it again later, and it goes on where it stopped.
+    """
+    from rich.progress import track
+
+    from ..decoding import require
+    from . import client
+    from .run import due
+    from .run import fetch as run
+    from .summary import summarise, video_ids
+
+    if cookies is not None and not cookies.is_file():
+        raise UserError(f"{cookies}: no such file; expected cookies exported from a browser")
+    require("downloads need", "yt_dlp", "soundfile", "soxr")
+    threads = _threads(dataset, config)
+    todo = due(video_ids(threads), cache, retry_failed=retry_failed)[:limit]
+    options = client.Options(cookies, sleep, None if rate is None else 1000 * rate, workers)
+    told = _console()
+    came_to: Counter[str] = Counter()
+    stopped: Outcome | None = None
+    for outcome in track(run(todo, cache, options, client.youtube), "Fetching", total=len(todo), console=told):
+        came_to[outcome.failure.kind.status if outcome.failure else "ok"] += 1
+        if outcome.failure and outcome.failure.kind.stops:
+            stopped = stopped or outcome
+    fetched = ", ".join(f"{n} {status}" for status, n in sorted(came_to.items())) or "nothing was due"
+    typer.echo(f"{count(len(todo), 'video')} asked for: {fetched}")
+    _print(summarise(threads, cache))
+    if stopped is not None and stopped.failure is not None:
+        why = f"{stopped.failure.kind.why} at {stopped.video_id} ({stopped.failure.detail})"
+        told.print(f"stopped: {why}; {_ADVICE.get(stopped.failure.kind.why, _WAIT)}", markup=False, soft_wrap=True)
+        raise typer.Exit(TRY_LATER)
+
+
+@app.command()
+def status(
+    dataset: Dataset,
+    cache: Cache,
+    config: Config = "query_only",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
+) -> None:
+    """Count the videos of a dataset by what they came to and why, and say what to do next."""
+    from .summary import summarise
+
+    summary = summarise(_threads(dataset, config), cache)
+    if as_json:
+        typer.echo(to_json(summary.to_dict(), indent=2))
+    else:
+        _print(summary)
+
+
+@app.command()
+def cut(
+    dataset: Annotated[str, typer.Argument(metavar="D", help="Directory given to `build --out`.")],
+    cache: Annotated[
+        Path, typer.Option(metavar="DIR", help="What `audio fetch` filled, or another folder of audio files.")
+    ],
+    budget: Annotated[float, typer.Option(help="Seconds that the clips of a thread share; SALMONN takes 30.")] = 300.0,
+    seed: Annotated[int, typer.Option(min=0, help="Chooses ten where a thread has more usable links.")] = 0,
+    install: Annotated[bool, typer.Option(help='Let `load_dataset("musicrs")` find the new clips.')] = True,
+) -> None:
+    """Build a dataset once more with clips of what is there: min(10, usable links) clips that share the budget."""
+    from rich.progress import track
+
+    from ..audio import AudioFolder, ClipPlan
+    from ..install import install as put
+    from ..recut import recut
+
+    told = _console()
+    folder = AudioFolder(cache, ClipPlan(total_s=budget, seed=seed))
+    made = recut(dataset, folder, track=lambda threads: track(threads, "Cutting", console=told))
+    for line in folder.report.lines():
+        told.print(line, markup=False, highlight=False, soft_wrap=True)
+    typer.echo(f"{count(folder.report.clips, 'clip')} -> {made}")
+    if install:
+        put(made)
+
+
+_WAIT = "wait an hour, then start it again"
+_ADVICE = {
+    "bot check": "wait an hour or give --cookies, then start it again",
+    "disk": "make room or give another --cache, then start it again",
+    "network": "see to the network, then start it again",
+}
+
+
+def _threads(dataset: str, config: str) -> list[Thread]:
+    from ..loading import iter_threads
+    from ..mini import load_mini
+
+    threads = list(iter_threads(dataset, config, audio=False))
+    if {thread.thread_id for thread in threads} & {thread.thread_id for thread in load_mini(clips=False)}:
+        raise UserError(f"{dataset}: a toy, whose videos are invented; its clips are part of it")
+    return threads
+
+
+def _print(summary: Summary) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("status", "why", "videos", "links", "such as", title="Videos", title_justify="left")
+    for row in summary.rows:
+        table.add_row(row.status, row.why, str(row.videos), str(row.links), escape(row.example))
+    console = Console()
+    console.print(table)
+    for line in (f"{summary.with_audio} of {summary.threads} threads have audio", *summary.next):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)

@@ -1,0 +1,109 @@
+"""Which videos could not be had, and why: an SQLite file in the cache, one row a video.
+
+A row is written in one transaction, so a kill at any moment leaves the old row or the new one. Videos that could be had
+need no row: their file lies in the cache.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from musicrs_metric.errors import UserError
+
+from ..records import LinkStatus
+from .store import AudioStore
+
+LEDGER = "ledger.sqlite"
+_TABLE = """
+CREATE TABLE IF NOT EXISTS failures (
+    video_id TEXT PRIMARY KEY, status TEXT NOT NULL, why TEXT NOT NULL, detail TEXT NOT NULL,
+    tries INTEGER NOT NULL, asked_at REAL NOT NULL, next_try REAL
+)
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a video.
+
+    Attributes:
+        video_id: Its eleven characters.
+        status: `gone` (for good), `restricted` (not to be had from here or without an account) or `retry` in the
+            ledger; `ok` and `new` beyond it.
+        why: The reason in a word or two.
+        detail: The reason as it was told.
+        tries: How often it was asked for.
+        asked_at: When it was last asked for, in seconds since 1970.
+        next_try: Before then it is not worth another try; None where none is due.
+    """
+
+    video_id: str
+    status: LinkStatus
+    why: str = ""
+    detail: str = ""
+    tries: int = 0
+    asked_at: float = 0.0
+    next_try: float | None = None
+
+
+class Ledger:
+    """The ledger of a cache; use it as a context manager and from one thread.
+
+    Args:
+        cache: The cache; made if missing.
+
+    Raises:
+        UserError: Its ledger is not one of this program.
+    """
+
+    def __init__(self, cache: Path) -> None:
+        cache.mkdir(parents=True, exist_ok=True)
+        path = cache / LEDGER
+        self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
+        try:
+            self._database.execute(_TABLE)
+        except sqlite3.DatabaseError as error:
+            self._database.close()
+            raise UserError(f"{path}: not a ledger of this program ({error}); move it away") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+
+    def entries(self) -> dict[str, Entry]:
+        """Video id to entry, sorted by id."""
+        rows = self._database.execute("SELECT * FROM failures ORDER BY video_id")
+        return {row[0]: Entry(*row) for row in rows}
+
+    def put(self, entry: Entry) -> None:
+        """Write an entry; it is on disk when this returns."""
+        self._database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
+
+    def remove(self, video_id: str) -> None:
+        """Forget an entry, as its video could be had after all."""
+        self._database.execute("DELETE FROM failures WHERE video_id = ?", (video_id,))
+
+
+def known_statuses(cache: Path) -> Mapping[str, LinkStatus]:
+    """Find what is known of the videos of a folder.
+
+    Args:
+        cache: A cache, or any other folder.
+
+    Returns:
+        Video id to status; empty where the folder has no ledger.
+    """
+    if not (cache / LEDGER).is_file():
+        return {}
+    with Ledger(cache) as ledger:
+        failed = {video_id: entry.status for video_id, entry in ledger.entries().items()}
+    return failed | dict.fromkeys(AudioStore(cache).videos(), "ok")
