@@ -1,26 +1,18 @@
-"""Texts as vectors: mean-pooled, normalised states of a BERT-like model, each distinct text embedded once.
-
-A vector depends on the text alone, not on the texts beside it in a batch: otherwise the last digits, and with them the
-order of near-ties, would change with the number of processes. So a text is padded to a length that follows from its
-own length, and only texts of one padded length share a batch.
-"""
+"""Texts as vectors: mean-pooled, normalised states of a BERT-like model, each distinct text embedded once."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .batches import by_length
 from .cache import VectorCache, Vectors
 from .system import Context
 from .weights import Weights
-
-# Tokens of a forward pass, padding included: enough to keep a processor busy, little enough for any memory.
-_TOKENS_AT_ONCE = 2048
 
 
 class TextEmbedder:
@@ -61,19 +53,20 @@ class TextEmbedder:
         import torch
         from torch.nn.functional import normalize
 
-        vectors = np.empty((len(tokens), self._model.config.hidden_size), dtype=np.float32)
-        for places, length in _batches(tokens):
-            ids = torch.zeros((len(places), length), dtype=torch.long)
+        config, device = self._model.config, self._context.device
+        vectors = np.empty((len(tokens), config.hidden_size), dtype=np.float32)
+        for batch in by_length(tokens, config.max_position_embeddings, device):
+            ids = torch.zeros((len(batch.rows), batch.length), dtype=torch.long)
             mask = torch.zeros_like(ids)
-            for row, place in enumerate(places):
+            for row, place in enumerate(batch.rows):
                 ids[row, : len(tokens[place])] = torch.tensor(tokens[place])
                 mask[row, : len(tokens[place])] = 1
-            ids, mask = ids.to(self._context.device), mask.to(self._context.device)
+            ids, mask = ids.to(device), mask.to(device)
             with torch.inference_mode():
                 states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
                 weight = mask[..., None].to(states.dtype)
-                mean = (states * weight).sum(1) / weight.sum(1)
-                vectors[places] = normalize(mean, dim=-1).cpu().numpy()
+                mean = normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
+            vectors[batch.places] = mean[: len(batch.places)].cpu().numpy()
         return vectors
 
     @cached_property
@@ -93,15 +86,3 @@ class TextEmbedder:
 
         logging.disable_progress_bar()  # the runner shows its own
         return AutoModel.from_pretrained(self._weights.folder).eval().to(self._context.device)
-
-
-def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], int]]:
-    """Places of texts that share a padded length, and that length."""
-    by_length: dict[int, list[int]] = defaultdict(list)
-    for place, ids in enumerate(tokens):
-        step = 8 if len(ids) <= 32 else 32
-        by_length[-(-len(ids) // step) * step].append(place)
-    for length, places in sorted(by_length.items()):
-        size = max(1, _TOKENS_AT_ONCE // length)
-        for start in range(0, len(places), size):
-            yield places[start : start + size], length

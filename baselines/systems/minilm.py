@@ -21,6 +21,7 @@ from musicrs_metric.run_card import Reads
 
 from ..embed import TextEmbedder
 from ..options import option
+from ..similarity import by_similarity, names_of
 from ..system import Context, Declaration, Facts, System, Task
 from ..texts import query_of
 from ..weights import HELP, MODEL_ID, find_minilm
@@ -80,17 +81,10 @@ class MiniLM(System):
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Embed the queries and names of the batch together, and rank by dot product."""
         queries = self._embed([query_of(task.thread) for task in batch]) - self._mean_query
-        names = list(dict.fromkeys(name for task in batch for name in task.thread.candidates))
+        names = names_of(batch)
         vectors = dict(zip(names, self._embed(names) - self._mean_name, strict=True))
-        return [self._by_similarity(task, query, vectors) for task, query in zip(batch, queries, strict=True)]
+        return [by_similarity(task, query, vectors) for task, query in zip(batch, queries, strict=True)]
 
     def close(self) -> None:
         """Save the vectors."""
         self._embed.save()
-
-    def _by_similarity(
-        self, task: Task, query: npt.NDArray[np.floating], vectors: dict[str, npt.NDArray[np.floating]]
-    ) -> Prediction:
-        pool = np.stack([vectors[name] for name in task.thread.candidates])
-        # einsum adds in one order; a BLAS product may not, depending on the number of threads.
-        return task.by_score(np.einsum("nd,d->n", pool, query, dtype=np.float64))

