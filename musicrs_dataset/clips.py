@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .cutting import SHORTEST, Samples, UnusableAudioError, to_mono
+from .cutting import SHORTEST, Samples, UnusableAudioError, resample, to_mono
 from .records import Clip
 
 # Decoding and resampling release Python's lock; more threads than a few only hold more clips in memory.
@@ -68,25 +68,6 @@ def clip_seconds(clip: Clip) -> float:
 def content_hash(clip: Clip) -> bytes:
     """Name a clip by its bytes: sha256, 32 bytes long."""
     return hashlib.sha256(clip.audio).digest()
-
-
-def resample(samples: Samples, source_rate: int, rate: int) -> Samples:
-    """Change the sampling rate.
-
-    Args:
-        samples: Shape (n,), mono.
-        source_rate: Their rate in Hz.
-        rate: The new rate in Hz.
-
-    Returns:
-        Shape (n * rate / source_rate,), give or take one sample.
-    """
-    import soxr
-
-    if source_rate == rate:
-        return samples
-    resampled: Samples = soxr.resample(samples, source_rate, rate)
-    return resampled
 
 
 def windows(samples: Samples, size: int, rate: int) -> list[Samples]:
