@@ -94,7 +94,10 @@ class RunFolder:
         return self.path / PREDICTIONS
 
     def _check(self) -> None:
-        cards = [file for file in (self._draft, self.path / RUN_CARD) if file.exists()]
+        # A session that ended before its first answer has left nothing that could be mixed up.
+        begun = any(part.stat().st_size for part in self.parts.glob("*.jsonl"))
+        drafts = [self._draft] if begun else []
+        cards = [file for file in (*drafts, self.path / RUN_CARD) if file.exists()]
         if not cards and self._predictions.exists():
             raise UserError(f"{self.path}: holds {PREDICTIONS} but no {RUN_CARD}; name another folder for this run")
         for file in cards:

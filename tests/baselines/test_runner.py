@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,19 @@ def test_other_settings_in_the_same_folder_are_refused(
         run_toy(system, data, out)
     assert system.asked == []
     assert {file: file.read_bytes() for file in out.rglob("*.json*")} == before
+
+
+def test_a_run_that_never_began_leaves_the_folder_free(tmp_path: Path) -> None:
+    """What stops before the first answer (weights that are not there) can be mended by another option."""
+
+    class Unready(Toy):
+        def prepare(self, threads: Sequence[Thread]) -> None:
+            raise UserError("no weights")
+
+    with pytest.raises(UserError, match="no weights"):
+        run_toy(Unready(), toy_data(), tmp_path / "run")
+    run_toy(Toy(ToyOptions(delay=0.001)), toy_data(), tmp_path / "run")
+    assert len(ids(tmp_path / "run")) == 7
 
 
 def test_another_system_in_the_same_folder_is_refused(tmp_path: Path) -> None:
