@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from ..cutting import UnusableAudioError, cut
 from ..sources import file_sha256
-from .failures import NO_SOUND, Failure, classify
+from .failures import NO_SOUND, Failure, causes, classify
 from .store import AudioStore
 
 # The form that decodes twice as fast goes first; both are about as good.
@@ -99,8 +99,7 @@ class Downloader:
         folder = self._store.partial(video_id)
         self._client.params["outtmpl"] = {"default": f"{folder}/".replace("%", "%%") + "%(format_id)s.%(ext)s"}
         try:
-            # The canonical link: it names no playlist, and no id is taken for an option.
-            info = self._client.extract_info(f"https://www.youtube.com/watch?v={video_id}")
+            info = self._extract(video_id, folder)
             file = Path(info["requested_downloads"][0]["filepath"])
             cut(file, 0.0, 1.0)
             self._store.admit(video_id, file, _about(video_id, file, info))
@@ -114,6 +113,18 @@ class Downloader:
                 folder.rmdir()
             return classify(error)
         return None
+
+    def _extract(self, video_id: str, folder: Path) -> dict[str, Any]:
+        from yt_dlp.utils import DownloadError
+
+        link = f"https://www.youtube.com/watch?v={video_id}"  # names no playlist, and is never taken for an option
+        try:
+            info: dict[str, Any] = self._client.extract_info(link)
+        except DownloadError as error:
+            if not _mend_part(error, folder):
+                raise
+            info = self._client.extract_info(link)
+        return info
 
     def _parameters(self, options: Options) -> dict[str, Any]:
         pauses = dict.fromkeys(("http", "fragment", "extractor"), lambda n: min(options.retry_s * 2**n, 30.0))
@@ -151,6 +162,20 @@ class _Log:
         logging.getLogger(__name__).debug(message)
 
     info = warning = error = debug
+
+
+def _mend_part(error: BaseException, folder: Path) -> bool:
+    """Whether an error was that yt-dlp wanted more of a file that a killed process had all but named, and is mended."""
+    from yt_dlp.networking.exceptions import HTTPError
+
+    parts = list(folder.glob("*.part"))
+    refused = [cause for cause in causes(error) if isinstance(cause, HTTPError) and cause.status == 416]
+    for part in parts if refused else []:
+        if refused[0].response.headers.get("Content-Range") == f"bytes */{part.stat().st_size}":
+            part.rename(part.with_suffix(""))
+        else:  # not what the server has now
+            part.unlink()
+    return bool(parts and refused)
 
 
 def _refuse_live(info: dict[str, Any], *, incomplete: bool = False) -> None:  # noqa: ARG001 - yt-dlp's interface

@@ -62,6 +62,7 @@ _BY_WORDS = (
     (r"sign in|registered users", Kind("restricted", "sign-in")),
     (r"video (is )?(unavailable|not available)", Kind("gone", "unavailable")),
     (r"requested format|no video formats", Kind("retry", "no format")),
+    (r"giving up after|timed out|content too short", NETWORK),
 )
 
 
@@ -76,17 +77,17 @@ def classify(error: BaseException) -> Failure:
     """
     from yt_dlp.utils import ExtractorError, remove_terminal_sequences
 
-    causes = list(_causes(error))
-    told = next((cause.orig_msg for cause in causes if isinstance(cause, ExtractorError)), str(error))
+    chain = list(causes(error))
+    told = next((cause.orig_msg for cause in chain if isinstance(cause, ExtractorError)), str(error))
     words = " ".join(remove_terminal_sequences(told).replace("\u2019", "'").removeprefix("ERROR:").split())
-    return Failure(_kind(causes, words), words[:_DETAIL])
+    return Failure(_kind(chain, words), words[:_DETAIL])
 
 
-def _kind(causes: list[BaseException], words: str) -> Kind:
+def _kind(chain: list[BaseException], words: str) -> Kind:
     from yt_dlp.networking.exceptions import HTTPError, RequestError
     from yt_dlp.utils import GeoRestrictedError
 
-    for cause in causes:
+    for cause in chain:
         if isinstance(cause, HTTPError):
             return _BY_HTTP.get(cause.status, NETWORK)
         if isinstance(cause, RequestError):
@@ -98,12 +99,11 @@ def _kind(causes: list[BaseException], words: str) -> Kind:
     for pattern, kind in _BY_WORDS:
         if re.search(pattern, words, re.IGNORECASE):
             return kind
-    broke_off = any(isinstance(cause, OSError) for cause in causes) or "bytes" in words
-    return NETWORK if broke_off else Kind("retry", "other")
+    return NETWORK if any(isinstance(cause, OSError) for cause in chain) else Kind("retry", "other")
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and whatever it was raised from, the nearest first; yt-dlp keeps that in attributes of its own."""
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Go through an error and what it was raised from, the nearest first; yt-dlp keeps some of that in attributes."""
     seen: list[BaseException] = []
     waiting: list[object] = [error]
     while waiting:

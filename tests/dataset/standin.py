@@ -1,14 +1,14 @@
 """A stand-in for YouTube on the loopback address, with as many ways to fail, and an extractor that asks it.
 
-Run as a program, it downloads: `python standin.py PORT CACHE VIDEO...`; tests kill it.
+Run as a program, it downloads: `python standin.py [--workers N] PORT CACHE VIDEO...`; tests kill it.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -60,12 +60,16 @@ class Server:
 
     Attributes:
         videos: Id to what is to happen; may be changed while it runs.
-        asked: Requests so far for (kind, id); kinds are "page", "media", and "whole" for sound sent to its end.
+        asked: Requests so far for (kind, id); kinds are "page", "media", "rest" for sound from its middle on, and
+            "whole" for sound sent to its end.
+        cookies: What came as cookies.
+        most_at_once: The largest number of requests under way at the same time.
     """
 
     def __init__(self, videos: dict[str, Video]) -> None:
         self.videos = videos
         self.asked: Counter[tuple[str, str]] = Counter()
+        self.cookies: set[str] = set()
         self.lock = Lock()
         self.most_at_once = self._at_once = 0
 
@@ -100,6 +104,7 @@ class Server:
             def do_GET(self) -> None:
                 kind, video_id = self.path.strip("/").split("/")
                 server.count(kind, video_id)
+                server.cookies |= {self.headers.get("Cookie", "")}
                 video = server.videos[video_id]
                 with suppress(BrokenPipeError, ConnectionResetError), server.at_once():
                     if kind == "page":
@@ -119,6 +124,7 @@ class Server:
                 whole, first = video.sound, 0
                 if found := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
                     first = int(found[1])
+                    server.count("rest", video_id)
                 if first >= len(whole) > 0:
                     self._head(416, 0, {"Content-Range": f"bytes */{len(whole)}"})
                     return
@@ -189,12 +195,21 @@ def client_of(port: int) -> Any:
     return make
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Download what is due, as the command line does."""
     from musicrs_dataset.fetch.client import Options
     from musicrs_dataset.fetch.run import due, fetch
 
-    port, cache, *videos = sys.argv[1:]
-    where = Path(cache)
-    options = Options(sleep_s=0, retry_s=0, timeout_s=5)
-    for outcome in fetch(due(videos, where), where, options, client_of(int(port))):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("port", type=int)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("videos", nargs="+")
+    given = parser.parse_args()
+    options = Options(sleep_s=0, retry_s=0, timeout_s=5, workers=given.workers)
+    for outcome in fetch(due(given.videos, given.cache), given.cache, options, client_of(given.port)):
         print(outcome, flush=True)
+
+
+if __name__ == "__main__":
+    main()
