@@ -13,6 +13,7 @@ from pathlib import Path
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Prediction, PredictionError, format_line
 
+from .hearing import rank_by_policy
 from .seeds import shuffled
 from .system import System, Task
 
@@ -59,7 +60,7 @@ class Answers:
         return predictions
 
     def _ask(self, batch: Sequence[Task]) -> list[Prediction]:
-        predictions = self._system.rank(batch)
+        predictions = rank_by_policy(self._system, batch)
         asked, answered = [task.thread.thread_id for task in batch], [p.thread_id for p in predictions]
         if asked != answered:
             raise ValueError(f"asked for predictions of {asked}, got those of {answered}")

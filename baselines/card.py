@@ -60,6 +60,7 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         pools=data.pools,
         seed=system.context.seed,
         code_version=code_version(),
+        missing_audio=system.context.missing_audio,
         settings=as_json(system.options),
         extra={"system": system_name, "texts": _texts(data.threads)},
         **asdict(system.facts()),
@@ -67,7 +68,11 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
 
 
 def complete_card(
-    card: RunCard, predictions: Sequence[Prediction], processes: Processes, wall_time_s: float | None
+    card: RunCard,
+    predictions: Sequence[Prediction],
+    processes: Processes,
+    wall_time_s: float | None,
+    audio_coverage: dict[str, float] | None,
 ) -> RunCard:
     """Add how a run went.
 
@@ -76,11 +81,13 @@ def complete_card(
         predictions: All predictions.
         processes: The processes that shared the run.
         wall_time_s: How long it took; None where part of it was done earlier and nobody knows.
+        audio_coverage: How much was heard; None where the system hears nothing.
     """
     hardware = f"{platform.machine()}, {os.cpu_count()} CPU cores"
     return replace(
         card,
         outcomes=count_outcomes(predictions),
+        audio_coverage=audio_coverage,
         wall_time_s=wall_time_s,
         hardware=f"{hardware}, {processes.world} process{'es' * (processes.world > 1)}",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -127,7 +134,7 @@ def _texts(threads: Sequence[Thread]) -> str:
     """Hash of what the fingerprint leaves out and systems read: queries, posts, and which clips there are."""
     digest = hashlib.sha256()
     for thread in threads:
-        clips = [(clip.name, clip.start_s, clip.duration_s) for clip in thread.clips or ()]
+        clips = [(clip.video_id, clip.start_s, clip.duration_s, clip.sha256) for clip in thread.clips or ()]
         digest.update(to_json([thread.query, thread.post, thread.submission_entities, clips]).encode() + b"\n")
     return digest.hexdigest()
 

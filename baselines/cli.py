@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="baselines",
-    help="Run recommendation systems on MusiCRS. With several processes: accelerate launch -m baselines run ...",
+    help=(
+        "Run recommendation systems on MusiCRS. In several processes: accelerate launch --multi_gpu --num_processes 2 "
+        "-m baselines run ..., or torchrun --nproc_per_node 2 -m baselines run ...; both on CPUs too."
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -31,6 +34,21 @@ class ModalityName(StrEnum):
     audio_query = "audio_query"
     query_only = "query_only"
     audio_only = "audio_only"
+
+
+class MissingAudioName(StrEnum):
+    """What is done with a thread that has no clip."""
+
+    zero = "zero"
+    text = "text"
+    error = "error"
+
+
+class FusionName(StrEnum):
+    """How two rankings become one."""
+
+    rrf = "rrf"
+    zscore = "zscore"
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -50,6 +68,13 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, help="Only that many threads; run again to finish.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Threads at once; changes no result.")] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Rank threads again that failed.")] = False,
+    missing_audio: Annotated[
+        MissingAudioName | None,
+        typer.Option(
+            help="A thread without clips: 'zero', scored 0 (default in audio_only); 'text', ranked by the query "
+            "(default in audio_query); 'error', stop."
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What tables are to call the run.")] = None,
     tracker: Annotated[Tracker, typer.Option(help="Where to log the scores.")] = Tracker.none,
     cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs]")] = None,
@@ -62,7 +87,14 @@ def run(
     from .runner import Plan
     from .runner import run as run_plan
 
-    system = build_system(model, modality and modality.value, context.args, seed, cache or default_cache())
+    system = build_system(
+        model,
+        modality and modality.value,
+        context.args,
+        seed,
+        cache or default_cache(),
+        missing_audio.value if missing_audio else None,
+    )
     processes = launched()
     data = load_data(dataset, system.context.modality, pools)
     plan = Plan(
@@ -84,6 +116,25 @@ def run(
 
     scores = print_result(_console(), result, data.references, str(out))
     track(tracker, result.card, scores)
+
+
+@app.command()
+def fuse(
+    run_a: Annotated[Path, typer.Argument(help="A run folder.")],
+    run_b: Annotated[Path, typer.Argument(help="Another, on the same pools.")],
+    out: Annotated[Path, typer.Option(help="Folder for the result, a run like any other; it must be empty.")],
+    method: Annotated[FusionName, typer.Option(help="Reciprocal ranks, or standardised scores.")] = FusionName.rrf,
+    weight: Annotated[float, typer.Option(min=0, max=1, help="Share of the first run.")] = 0.5,
+    name: Annotated[str | None, typer.Option(help="What tables are to call the result.")] = None,
+) -> None:
+    """Fuse two runs into one without running a model, such as one of words and one of sound."""
+    from .fuse_runs import fuse_runs
+
+    card = fuse_runs(run_a, run_b, out, method.value, weight, name)
+    console = _console()
+    console.print(f"{card.name} ({card.modality}) lies in {out}.", markup=False, highlight=False, soft_wrap=True)
+    score = f"python -m musicrs_metric score --predictions {out} --dataset {card.dataset}"
+    console.print(f"Score it with: {score}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command("list")

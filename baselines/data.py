@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from musicrs_dataset.records import Thread
+from musicrs_dataset.records import Clip, Thread
 from musicrs_metric.genres import MACRO_OF_GENRE
 from musicrs_metric.references import References
 from musicrs_metric.run_card import Modality
@@ -20,11 +20,13 @@ class Data(NamedTuple):
         threads: In dataset order, labels included.
         references: The same threads as labels.
         pools: Name of the candidate pools.
+        clips: Reads the clips of the thread at a place, where `threads` hold them without their bytes.
     """
 
     threads: Sequence[Thread]
     references: References
     pools: str = PUBLISHED
+    clips: Callable[[int], tuple[Clip, ...]] | None = None
 
 
 def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
@@ -38,11 +40,13 @@ def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
     Raises:
         UserError: No such dataset, configuration or pools.
     """
-    from musicrs_dataset.loading import load_threads
+    from musicrs_dataset.loading import iter_threads
+    from musicrs_dataset.stored import StoredClips
 
     config = modality if pools == PUBLISHED else f"{modality}_{pools}"
-    threads = load_threads(dataset, config)
-    return Data(threads, as_references(threads, dataset, config), pools)
+    threads = list(iter_threads(dataset, config, audio=False))
+    clips = None if modality == "query_only" else StoredClips(dataset, config)
+    return Data(threads, as_references(threads, dataset, config), pools, clips)
 
 
 def as_references(threads: Sequence[Thread], name: str, config: str) -> References:

@@ -9,13 +9,19 @@ from typing import cast
 from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 
+from .hearing import choose_policy
 from .options import parse_options
 from .registry import missing_packages, system_class
-from .system import Context, System
+from .system import Context, MissingAudio, System
 
 
 def build_system(
-    name: str, modality: str | None, arguments: Sequence[str] = (), seed: int = 0, cache: Path | None = None
+    name: str,
+    modality: str | None,
+    arguments: Sequence[str] = (),
+    seed: int = 0,
+    cache: Path | None = None,
+    missing_audio: MissingAudio | None = None,
 ) -> System:
     """Make a system; nothing heavy is loaded.
 
@@ -25,10 +31,11 @@ def build_system(
         arguments: Its options, as on the command line.
         seed: Seed of everything random.
         cache: Folder for embeddings; None keeps them in memory.
+        missing_audio: What is done with a thread that has no clip; None for the default, see `baselines.hearing`.
 
     Raises:
         UserError: No such system or option, a modality that it does not have, a choice of modalities and none made,
-            or a package that it needs and that is not installed.
+            a policy for clips where there are none, or a package that it needs and that is not installed.
     """
     cls = system_class(name)
     declared = cls.declaration
@@ -41,7 +48,9 @@ def build_system(
     missing = missing_packages(declared)
     if missing:
         raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[baselines]'")
-    return cls(options, Context(modality=cast(Modality, modality or known), seed=seed, cache=cache))
+    given = cast(Modality, modality or known)
+    policy = choose_policy(cls, given, missing_audio)
+    return cls(options, Context(modality=given, seed=seed, cache=cache, missing_audio=policy))
 
 
 def default_cache() -> Path:

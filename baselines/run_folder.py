@@ -12,6 +12,7 @@ from musicrs_metric.predictions import PREDICTIONS, Prediction, read_predictions
 from musicrs_metric.run_card import RUN_CARD, RunCard, read_run_card, write_run_card
 
 from .card import differences, identity_hash
+from .hearing import Record
 from .parts import gather, read_parts
 
 
@@ -19,7 +20,7 @@ class RunFolder:
     """Where one run keeps its files.
 
     `parts/` holds the draft of the card and the part files while the run is under way; at its end `predictions.jsonl`
-    and `run.json` take their place.
+    and `run.json` take their place, and `audio.jsonl` beside them where clips were heard.
 
     Args:
         path: The folder.
@@ -83,8 +84,10 @@ class RunFolder:
             gather(self.parts, finished.values(), self.config)
             yield
 
-    def end(self, predictions: Sequence[Prediction], card: RunCard) -> None:
+    def end(self, predictions: Sequence[Prediction], card: RunCard, heard: Record | None) -> None:
         """Write the result in place of the parts; a kill in between loses nothing."""
+        if heard is not None:
+            heard.write(self.path)
         write_predictions(self._predictions, predictions)
         write_run_card(self.path / RUN_CARD, card)
         shutil.rmtree(self.parts)

@@ -15,6 +15,7 @@ from musicrs_metric.run_card import RunCard
 from .answers import FAILURES, Answers
 from .card import complete_card, draft_card
 from .data import Data
+from .hearing import Record, check_clips
 from .parts import PartWriter, in_order, share
 from .processes import Processes
 from .reporter import Reporter
@@ -81,10 +82,13 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         The result in the main process, None in the others.
 
     Raises:
-        UserError: The folder holds another run or is in use, the system is broken, or the dataset is empty.
+        UserError: The folder holds another run or is in use, the system is broken, the dataset is empty, or a thread
+            has no clips and must have some.
     """
     if not plan.data.threads:
         raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
+    policy = plan.system.context.missing_audio
+    check_clips(plan.data.threads, policy)
     folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name))
     finished = folder.finished(plan.retry_failed)
     wanted = plan.wanted(finished)
@@ -108,8 +112,11 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
                 "--retry-failed tries again"
             )
         seconds = None if finished else round(time.monotonic() - started, 3)
-        card = complete_card(folder.card, predictions, processes, seconds)
-        folder.end(predictions, card)
+        ranked = (plan.data.threads[position[prediction.thread_id]] for prediction in predictions)
+        heard = None if policy is None else Record(plan.system, ranked)
+        coverage = None if heard is None else heard.coverage()
+        card = complete_card(folder.card, predictions, processes, seconds, coverage)
+        folder.end(predictions, card, heard)
         return Result(predictions, card, len(finished))
 
 
@@ -117,7 +124,7 @@ def _rank(plan: Plan, folder: RunFolder, positions: Sequence[int], processes: Pr
     """Rank the share of one process, batch by batch."""
     system = plan.system
     size = plan.batch_size or system.declaration.batch_size
-    sight = Sight(plan.data.threads, system.reads)
+    sight = Sight(plan.data.threads, system.reads, plan.data.clips if system.hears else None)
     answers = Answers(system, plan.out / FAILURES, reporter.say)
     of_how_many = f" (process {processes.rank + 1} of {processes.world})" if processes.world > 1 else ""
     with closing(system), PartWriter(folder.parts, processes.rank, folder.config) as part:

@@ -8,9 +8,10 @@ labels    every thread without labels     that, and the ground truth of the othe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from musicrs_dataset.records import Thread
+from musicrs_dataset.records import Clip, Thread
 from musicrs_metric.run_card import Reads
 
 from .system import Task
@@ -22,10 +23,13 @@ class Sight:
     Args:
         threads: The dataset, labels included.
         reads: What the system declares.
+        clips: Reads the clips of the thread at a place; None where the threads hold what there is to hear.
     """
 
-    def __init__(self, threads: Sequence[Thread], reads: Reads) -> None:
-        self._threads = threads
+    def __init__(
+        self, threads: Sequence[Thread], reads: Reads, clips: Callable[[int], tuple[Clip, ...]] | None = None
+    ) -> None:
+        self._threads, self._clips = threads, clips
         self._reads = reads
         self._truth = {thread.thread_id: thread.ground_truth for thread in threads} if reads == "labels" else {}
 
@@ -36,6 +40,8 @@ class Sight:
     def task(self, position: int) -> Task:
         """The thread at a place of the dataset, as `System.rank` is given it."""
         thread = self._threads[position].without_labels()
+        if thread.clips and self._clips is not None:
+            thread = replace(thread, clips=self._clips(position))
         return Task(thread, _Others(self._truth, thread.thread_id) if self._truth else {})
 
 

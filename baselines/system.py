@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from musicrs_metric.run_card import Modality, Paradigm, Reads
 
 if TYPE_CHECKING:
     import torch
+
+# What is done with a thread that has no clip; see `baselines.hearing`.
+MissingAudio = Literal["zero", "text", "error"]
 
 ALL_MODALITIES: tuple[Modality, ...] = ("audio_query", "query_only", "audio_only")
 
@@ -72,11 +75,13 @@ class Context:
         modality: What of the threads the system is given.
         seed: Seed of everything random; derive one per thread with `baselines.seeds`.
         cache: Folder for what may be reused between runs.
+        missing_audio: What is done with a thread that has no clip; None where the system hears nothing.
     """
 
     modality: Modality
     seed: int = 0
     cache: Path | None = None
+    missing_audio: MissingAudio | None = None
 
     @cached_property
     def device(self) -> torch.device:
@@ -118,7 +123,6 @@ class Facts:
         protocol: How rankings are asked for.
         prompt_hash: sha256 of the prompt.
         shuffles: Orders of the pool that a ranking is averaged over.
-        missing_audio: What is done with a thread that has no usable clip.
         clip_plan: How clips are chosen and cut.
     """
 
@@ -126,7 +130,6 @@ class Facts:
     protocol: str | None = None
     prompt_hash: str | None = None
     shuffles: int | None = None
-    missing_audio: str | None = None
     clip_plan: str | None = None
 
 
@@ -140,10 +143,12 @@ class System(ABC):
     Attributes:
         declaration: What it says about itself; an instance may replace it where an option changes what it says.
         Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
+        hears: Whether it listens to the clips where the modality has them.
     """
 
     declaration: ClassVar[Declaration]
     Options: ClassVar[type[Any]] = NoOptions
+    hears: ClassVar[bool] = False
 
     def __init__(self, options: Any, context: Context) -> None:
         self.options = options
@@ -157,6 +162,17 @@ class System(ABC):
     def facts(self) -> Facts:
         """What its options and its weights make of the run; loads no weights."""
         return Facts()
+
+    def heard(self, thread: Thread) -> list[float]:
+        """How much of each clip reaches the model: not what is left out, nor what the model itself would cut off.
+
+        Args:
+            thread: A thread; the bytes of its clips may be absent.
+
+        Returns:
+            Seconds, one number per clip.
+        """
+        return [clip.duration_s for clip in thread.clips or ()]
 
     def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - some systems have nothing to prepare
         """Load what is needed, and learn what may be learnt from other threads.

@@ -39,6 +39,7 @@ class DualEncoder(System):
     """
 
     Options = DualOptions
+    hears = True
 
     def __init__(self, options: DualOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -62,6 +63,10 @@ class DualEncoder(System):
         )
         hears = self.context.modality != "query_only"
         return Facts(model_revision=self._model.revision, clip_plan=plan if hears else None)
+
+    def heard(self, thread: Thread) -> list[float]:
+        """A clip is heard up to its share of the time."""
+        return [seconds or clip.duration_s for clip, seconds in self._stretches(thread)]
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Embed the clips, queries and names of the batch together, and rank by cosine."""
@@ -89,23 +94,12 @@ class DualEncoder(System):
         return queries
 
     def _heard(self, threads: Sequence[Thread]) -> Vectors:
-        stretches = [stretches_of(thread, self.options.seconds) for thread in threads]
+        stretches = [self._stretches(thread) for thread in threads]
         rows = iter(self._clips([stretch for of_thread in stretches for stretch in of_thread]))
         return normalise(np.stack([sum(next(rows) for _ in of_thread) for of_thread in stretches]))
 
-
-def stretches_of(thread: Thread, seconds: float) -> list[Stretch]:
-    """What is heard of a thread: its clips share the time evenly, each from its start.
-
-    Args:
-        thread: A thread with clips.
-        seconds: Time to share.
-
-    Raises:
-        ValueError: It has no clips.
-    """
-    clips = thread.clips or ()
-    if not clips:
-        raise ValueError(f"thread {thread.thread_id}: has no clips")
-    share = seconds / len(clips)
-    return [Stretch(clip, share if clip.duration_s > share else None) for clip in clips]
+    def _stretches(self, thread: Thread) -> list[Stretch]:
+        """The clips share the time evenly, each from its start."""
+        clips = thread.clips or ()
+        share = self.options.seconds / max(len(clips), 1)
+        return [Stretch(clip, share if clip.duration_s > share else None) for clip in clips]
