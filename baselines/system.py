@@ -141,7 +141,7 @@ class System(ABC):
         context: See `Context`.
 
     Attributes:
-        declaration: What it says about itself; an instance may replace it where an option changes what it says.
+        declaration: What it says about itself; `reads` may differ under its options.
         Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
         hears: Whether it listens to the clips where the modality has them.
     """

@@ -100,6 +100,22 @@ def test_a_run_prints_the_score_with_chance(mini: Path, tmp_path: Path, command:
     assert "28/28" in done.stderr
 
 
+@pytest.mark.parametrize("model", ["random", "popularity", "lexical"])
+def test_no_torch_is_needed(model: str, mini: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    """Where torch and accelerate cannot be imported, systems without a model run all the same."""
+    arguments = ["run", "--model", model, "--modality", "query_only", "--dataset", str(mini), "--out", str(tmp_path)]
+    program = f"""
+import sys
+sys.modules |= dict.fromkeys(["torch", "accelerate", "transformers"])
+sys.argv = ["baselines", *{arguments!r}]
+from baselines.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert read_run_card(tmp_path).outcomes == {"ok": 28}
+
+
 def test_a_run_can_be_tracked(mini: Path, tmp_path: Path, command: Command, environment: dict[str, str]) -> None:
     """trackio gets the score under the project's name."""
     pytest.importorskip("trackio")
