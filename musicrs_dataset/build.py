@@ -12,6 +12,7 @@ from musicrs_metric.files import write_text
 
 from .card import card
 from .checks import invalid_rows, odd_rows
+from .clip_plan import ClipPlan
 from .describe import describe
 from .folders import replacing_folder
 from .manifest import MANIFEST, AudioDigest, ConfigEntry, Manifest, PoolsEntry, shards_of
@@ -35,6 +36,7 @@ def build(
     configs: Sequence[str] = tuple(CONFIGS),
     pools: Sequence[NamedPools] = (),
     add_clips: Callable[[Thread], Thread] | None = None,
+    clip_plan: ClipPlan | None = None,
     shard_bytes: int = SHARD_BYTES,
     track: Track = iter,
 ) -> Path:
@@ -47,6 +49,7 @@ def build(
         configs: Which of the published configurations to write.
         pools: Further pools; each brings one more configuration per entry of `configs`, with the audio once more.
         add_clips: Gives a thread its clips when its turn comes, so that memory never holds them all.
+        clip_plan: How it cuts them, for the card and the manifest.
         shard_bytes: Size at which a file ends.
         track: Wraps the loop over threads, for a progress bar.
 
@@ -72,7 +75,7 @@ def build(
                 PoolsEntry(name, describe(rows), tuple(odd_rows(rows)), hashes.get(name))
                 for name, rows in (pooled | {"": light}).items()
             )
-            manifest = Manifest(about, entries, tuple(pools_entries), audio_sha256)
+            manifest = Manifest(about, entries, tuple(pools_entries), audio_sha256, clip_plan)
             manifest.write(folder)
             write_text(folder / "README.md", [card(manifest)])
     except OSError as error:

@@ -125,12 +125,26 @@ def _configurations(manifest: Manifest) -> str:
     table = _table(("configuration", "what a system is given", "pools", "threads with audio"), rows)
     clips = "This build carries no audio; `links` names the videos."
     if coverage.clips:
-        clips = f"Clips: {coverage.clips}, {coverage.hours:.2f} hours, mono at {CLIP_RATE // 1000} kHz.{_UNDECODED}"
+        clips = (
+            f"Clips: {coverage.clips}, {coverage.hours:.2f} hours, mono at {CLIP_RATE // 1000} kHz, "
+            f"sha256 `{manifest.audio_sha256}`. {_cutting(manifest)}{_UNDECODED}"
+        )
     return (
         f"{table}\n\n{clips}\n\nAll rows have `thread_id`, `subreddit`, `genre`, `comments`, `candidates`, "
         "`ground_truth`, `all_entities` and `links`; `query`, `post` and `submission_entities` are there where text is "
         "given, `clips` and `clip_info` where audio is. `comments`, `all_entities` and `ground_truth` are labels: no "
         "system may read those of the thread that it answers."
+    )
+
+
+def _cutting(manifest: Manifest) -> str:
+    plan, statuses = manifest.clip_plan, manifest.pools[0].description.link_statuses
+    if plan is None:
+        return "They came with the threads."
+    links = ", ".join(f"{n:,} {status}" for status, n in statuses.items())
+    return (
+        f"Those of a thread come from at most {plan.max_clips} of its links, chosen with seed {plan.seed} where more "
+        f"are usable, and share {plan.total_s:g} s evenly. Links: {links}."
     )
 
 

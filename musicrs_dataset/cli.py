@@ -12,6 +12,7 @@ import typer
 from musicrs_metric.errors import UserError, front_door
 
 from .audit.cli import audit
+from .fetch.cli import app as audio_app
 from .pools.cli import pools
 
 if TYPE_CHECKING:
@@ -42,10 +43,14 @@ def build(
     ],
     audio: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Audio files named <video_id>.*, <thread_id>/<video_id>.* or <thread_id>/NN.*"
-        ),
+        typer.Option(metavar="DIR", help="Cache of `audio fetch`, or audio files named <video_id>.* or <thread_id>/*"),
     ] = None,
+    budget: Annotated[
+        float, typer.Option(help="Seconds that the clips of a thread share, with --audio; SALMONN takes 30.")
+    ] = 300.0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Chooses ten links where a thread has more usable ones, with --audio.")
+    ] = 0,
     pools_files: Annotated[
         list[Path] | None,
         typer.Option("--pools", metavar="FILE", help="Pools to add as further configurations; may be repeated."),
@@ -60,19 +65,21 @@ def build(
     """Write the dataset as Parquet with its card, and install it under the name musicrs."""
     from .audio import AudioFolder
     from .build import build as write
+    from .clip_plan import ClipPlan
     from .install import install as put
     from .schema import CONFIGS
     from .sources import resolve_source
 
     chosen = config or list(CONFIGS)
     told = _console()
-    folder = None if audio is None else AudioFolder(audio)
+    folder = None if audio is None else AudioFolder(audio, ClipPlan(total_s=budget, seed=seed))
     named = _named_pools(pools_files or [], pools_names or [])
     clips = folder is None and any(name in CONFIGS and CONFIGS[name].with_audio for name in chosen)
     threads, about = resolve_source(source, clips=clips)
     made = write(
         threads, out, about=about, configs=chosen, pools=named,
-        add_clips=None if folder is None else folder.add_clips, track=_progress("Writing"),
+        add_clips=None if folder is None else folder.add_clips, clip_plan=None if folder is None else folder.plan,
+        track=_progress("Writing"),
     )  # fmt: skip
     for note in (*about.notes, *(folder.report.lines() if folder else ())):
         told.print(note, markup=False, highlight=False, soft_wrap=True)
@@ -157,6 +164,7 @@ def push(
 # Commands that live beside what they run; like this module, theirs import heavy libraries inside functions alone.
 app.command()(pools)
 app.command()(audit)
+app.add_typer(audio_app, name="audio")
 
 
 def main() -> None:

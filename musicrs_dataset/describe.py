@@ -92,6 +92,7 @@ class Description:
         ground_truth_sizes: Right answers per thread to number of threads.
         query_words: Median and largest number of words of a request; None without requests.
         links: Links to videos.
+        link_statuses: Status of links (see `records.Link`) to number of links.
         audio: Clips.
         pool_frequency: How common right and wrong candidates are in the pools.
         chance: Measure to exact expectation of a random ranking, all threads averaged; in [0, 1].
@@ -110,6 +111,7 @@ class Description:
     ground_truth_sizes: Histogram
     query_words: tuple[float, int] | None
     links: Links
+    link_statuses: dict[str, int]
     audio: Audio
     pool_frequency: Frequency
     chance: dict[str, float]
@@ -149,6 +151,7 @@ def describe(threads: Sequence[Thread]) -> Description:
         ground_truth_sizes=_histogram(len(t.ground_truth) for t in threads),
         query_words=(median(words), max(words)) if words else None,
         links=_links(threads),
+        link_statuses=dict(sorted(Counter(link.status for thread in threads for link in thread.links).items())),
         audio=_audio(threads),
         pool_frequency=_pool_frequency(threads),
         chance=_chance(threads),

@@ -13,13 +13,14 @@ from typing import Any
 from musicrs_metric.files import to_json, write_text
 
 from .checks import Finding
+from .clip_plan import ClipPlan
 from .describe import Description
 from .records import Thread
 from .schema import Config
 from .sources import About, file_sha256
 
 MANIFEST = "manifest.json"
-_PACKAGES = ("musicrs", "pyarrow", "numpy", "soundfile", "soxr")
+_PACKAGES = ("musicrs", "pyarrow", "numpy", "soundfile", "soxr", "av")
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,14 @@ class Manifest:
         configs: Configurations, the published ones first.
         pools: Sets of pools, the one that came with the threads first.
         audio_sha256: Hash of all clips in dataset order; None where there are none.
+        clip_plan: How the clips were cut; None where they came with the threads, or none were cut.
     """
 
     about: About
     configs: tuple[ConfigEntry, ...]
     pools: tuple[PoolsEntry, ...]
     audio_sha256: str | None
+    clip_plan: ClipPlan | None = None
 
     def fingerprint(self, config: ConfigEntry) -> str:
         """Fingerprint of a configuration; see `musicrs_metric.references.fingerprint`."""
@@ -116,6 +119,7 @@ class Manifest:
             "configs": configs,
             "pools": pools,
             "audio_sha256": self.audio_sha256,
+            "clip_plan": None if self.clip_plan is None else asdict(self.clip_plan),
             "versions": {"python": platform.python_version(), **_versions()},
         }
 

@@ -51,8 +51,9 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
     source = stated["source"]
     about = About(**{**source, "notes": tuple(source["notes"]), "limits": tuple(source["limits"])})
     return build(
-        threads, folder.parent, about=about, configs=configs, pools=pools, add_clips=audio.add_clips, track=track
-    )
+        threads, folder.parent, about=about, configs=configs, pools=pools,
+        add_clips=audio.add_clips, clip_plan=audio.plan, track=track,
+    )  # fmt: skip
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:

@@ -111,7 +111,8 @@ def cut(
     """Build a dataset once more with clips of what is there: min(10, usable links) clips that share the budget."""
     from rich.progress import track
 
-    from ..audio import AudioFolder, ClipPlan
+    from ..audio import AudioFolder
+    from ..clip_plan import ClipPlan
     from ..install import install as put
     from ..recut import recut
 

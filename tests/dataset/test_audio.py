@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from musicrs_dataset.audio import AudioFolder, ClipPlan
+from musicrs_dataset.audio import AudioFolder
 from musicrs_dataset.build import build
+from musicrs_dataset.clip_plan import ClipPlan
 from musicrs_dataset.cutting import cut, to_mono
 from musicrs_dataset.fetch.ledger import Entry, Ledger
 from musicrs_dataset.records import Link, Thread

@@ -21,9 +21,10 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 HEAVY = [
     "torch", "transformers", "accelerate", "datasets", "evaluate", "pandas", "pyarrow", "librosa", "gradio",
-    "matplotlib", "scipy", "networkx", "huggingface_hub", "soundfile", "soxr",
+    "matplotlib", "scipy", "networkx", "huggingface_hub", "soundfile", "soxr", "av", "yt_dlp",
 ]  # fmt: skip
 COMMANDS = ["build", "install", "validate", "describe", "push", "pools", "audit"]
+COMMANDS += ["audio", "audio fetch", "audio status", "audio cut"]
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_help_is_light(tmp_path: Path) -> None:
     code = f"""
 import contextlib, io, json, sys
 from musicrs_dataset.cli import app
-for arguments in ([], *([command] for command in {COMMANDS})):
+for arguments in ([], *(command.split() for command in {COMMANDS})):
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         app([*arguments, "--help"], standalone_mode=False)
