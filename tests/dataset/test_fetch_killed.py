@@ -68,9 +68,9 @@ def test_killed_at_any_moment(tmp_path: Path, workers: int) -> None:
             assert server.asked["page", video_id] == n
         assert sum(server.asked["rest", video_id] for video_id in songs) > 0, "no download was taken up in its middle"
         assert not list((tmp_path / "partial").iterdir())
-        before = server.asked.copy()
+        asked = server.asked.copy()
         assert start(server, tmp_path).wait() == 0
-        assert server.asked == before
+        assert server.asked == asked
 
 
 def test_killed_between_download_and_name(tmp_path: Path) -> None:
