@@ -6,6 +6,8 @@ import typer
 
 from musicrs_metric.errors import front_door
 
+from .mine.cli import mine
+
 app = typer.Typer(
     name="builder_scripts",
     help="Make MusiCRS from Reddit dumps. Every stage reads and writes one work folder and can be stopped and resumed.",
@@ -21,6 +23,7 @@ def _stages() -> None:
 
 
 # Each stage is a function of its own name in `builder_scripts/<stage>/cli.py`; heavy imports stay inside it.
+app.command()(mine)
 
 
 def main() -> None:

@@ -1,0 +1,1 @@
+"""Stage `mine`: from compressed dumps to typed rows of the wanted subreddits, one Parquet file per dump."""

@@ -1,0 +1,68 @@
+"""Authors without their names: pseudonyms that hold within one corpus, and which accounts are programs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.files import write_text
+
+_SALT_BYTES = 32
+_GONE = ("[deleted]", "[removed]")
+# Programs whose names do not say so as `is_bot` reads them.
+_BOTS = frozenset(
+    {"automoderator", "autowikibot", "imguralbumbot", "sneakpeekbot", "totesmessenger", "youtubefactsbot"}
+)
+_BOT_NAME = re.compile(r"(?i:.*[^a-z]bot|bot[^a-z].*|bot)|.*[a-z0-9]Bot")
+
+
+def author_salt(path: Path) -> bytes:
+    """Read the random key of a corpus' pseudonyms, or make it.
+
+    Args:
+        path: Where it is kept, readable by its owner alone. Without it nobody can tell which author a pseudonym is, so
+            it must never be published; with it, a later run makes the same pseudonyms.
+
+    Raises:
+        UserError: The file holds something else.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.chmod(0o700)
+        write_text(path, [os.urandom(_SALT_BYTES).hex(), "\n"])
+    text = path.read_text(encoding="utf-8").strip()
+    if not re.fullmatch(rf"[0-9a-f]{{{2 * _SALT_BYTES}}}", text):
+        raise UserError(
+            f"{path}: expected {2 * _SALT_BYTES} hexadecimal digits; put the file back, or start a new folder"
+        )
+    return bytes.fromhex(text)
+
+
+def pseudonym(name: object, salt: bytes) -> str | None:
+    """Name an author without naming them: 20 hexadecimal digits, the same for the same name and salt.
+
+    Returns:
+        None where the dump gives no name or the account is gone.
+    """
+    if not isinstance(name, str) or name in _GONE:
+        return None
+    return hashlib.blake2b(name.encode("utf-8", "replace"), key=salt, digest_size=10).hexdigest()
+
+
+def is_bot(name: object) -> bool:
+    """Tell by its name whether an account is a program.
+
+    It is where it is AutoModerator or another well-known one, or where `bot` is a word of its own in the name
+    (`lyrics_bot`, `bot-9000`, `LyricsBot`); a name such as `talbot` is a person's.
+
+    Examples:
+        >>> [is_bot(name) for name in ("AutoModerator", "lyrics_bot", "LyricsBot", "talbot", "Botticelli")]
+        [True, True, True, False, False]
+    """
+    if not isinstance(name, str):
+        return False
+    lowered = name.lower()
+    return lowered in _BOTS or ("bot" in lowered and _BOT_NAME.fullmatch(name) is not None)

@@ -1,0 +1,185 @@
+"""One dump into one Parquet file: the unit of work that an executor maps over the dumps."""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+from ..manifest import Counts, FileHash, hash_file
+from ..parquet import ROWS_PER_GROUP, replacing_parquet
+from .dumps import Dump
+from .lines import DamagedDumpError, DumpLines
+from .parsing import parse
+from .report import DumpReport
+from .rows import MAKE_ROW, Row, bronze_schema
+
+Item = TypeVar("Item")
+
+_GROUP_BYTES = 1 << 25  # of lines, so that long texts do not pile up either
+# More broken lines than this are no accident of a crawler but a damaged file.
+_BROKEN_SHARE = 0.001
+_BROKEN_FEW = 100
+
+
+@dataclass(frozen=True)
+class Job:
+    """One dump to be mined.
+
+    Attributes:
+        dump: The compressed file.
+        folder: Where its rows are to lie.
+        subreddits: Which ones are wanted, in lower case.
+        salt: Key of the pseudonyms.
+        parameters: All that decides the rows, for the report.
+    """
+
+    dump: Dump
+    folder: Path
+    subreddits: frozenset[str]
+    salt: bytes
+    parameters: Mapping[str, Any]
+
+
+def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpReport:
+    """Mine one dump: its rows in `<folder>/<dump>.parquet`, then its report beside them.
+
+    A damaged dump gives the rows before the damage, and a report that names it. Memory is the window of the dump's
+    encoder (up to 2 GiB) and one group of rows, whatever the size of the file.
+
+    Args:
+        job: What to do.
+        advance: Told how many compressed bytes were read, each time.
+    """
+    started = perf_counter()
+    rows = job.folder / f"{job.dump.name}.parquet"
+    stat = job.dump.path.stat()
+    lines = DumpLines(job.dump.path, advance)
+    mining = _Mining(job, lines)
+    with replacing_parquet(rows, bronze_schema(job.dump.kind)) as writer, ThreadPoolExecutor(1) as behind:
+        written = behind.submit(int)
+        for group in mining.groups():
+            table = _table(group, writer.schema)
+            written.result()
+            written = behind.submit(writer.write_table, table)
+        written.result()
+    report = DumpReport(
+        kind=job.dump.kind,
+        dump=FileHash(job.dump.path.as_posix(), stat.st_size, lines.sha256),
+        mtime_ns=stat.st_mtime_ns,
+        rows=hash_file(rows, below=job.folder),
+        parameters=job.parameters,
+        counts=mining.counts(),
+        repaired=mining.repaired,
+        raw_bytes=mining.raw_bytes,
+        frames=lines.watch.frames,
+        window=lines.watch.window,
+        peak_rss=_peak_rss(),
+        wall_s=round(perf_counter() - started, 3),
+        damage=mining.damage,
+    )
+    report.write(job.folder)
+    return report
+
+
+class _Mining:
+    def __init__(self, job: Job, lines: DumpLines) -> None:
+        self._lines, self._subreddits, self._salt = lines, job.subreddits, job.salt
+        self._name, self._make_row = job.dump.name, MAKE_ROW[job.dump.kind]
+        self.damage = ""
+        self.raw_bytes = self.repaired = 0
+        self._seen = self._tried = self._kept = self._broken = self._malformed = self._elsewhere = 0
+
+    def groups(self) -> Iterator[list[Row]]:
+        """Yield rows in groups that memory can hold."""
+        group: list[Row] = []
+        size = 0
+        for at, line in self._candidates():
+            row = self._row(at, line)
+            if row is None:
+                continue
+            group.append(row)
+            size += len(line)
+            if len(group) == ROWS_PER_GROUP or size > _GROUP_BYTES:
+                yield group
+                group, size = [], 0
+        if group:
+            yield group
+
+    def _candidates(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that name a wanted subreddit somewhere, be it in the post that they share."""
+        names = "|".join(map(re.escape, sorted(self._subreddits))).encode()
+        wanted = re.compile(rb'"subreddit"\s*:\s*"(?i:' + names + rb')"')
+        try:
+            for start, block in _ahead(self._lines.blocks()):
+                self.raw_bytes += len(block)
+                self._seen += block.count(b"\n") + (not block.endswith(b"\n"))
+                end = 0
+                for match in wanted.finditer(block):
+                    if match.start() < end:  # a second one in the line
+                        continue
+                    begin = block.rfind(b"\n", end, match.start()) + 1 or end
+                    end = block.find(b"\n", match.end())
+                    end = len(block) if end < 0 else end
+                    self._tried += 1
+                    yield start + begin, block[begin:end]
+        except DamagedDumpError as error:
+            self.damage = str(error)
+
+    def _row(self, at: int, line: bytes) -> Row | None:
+        value, repaired = parse(line)
+        if value is None:
+            self._broken += 1
+            return None
+        subreddit = value.get("subreddit")
+        if not isinstance(subreddit, str) or subreddit.lower() not in self._subreddits:
+            self._elsewhere += 1
+            return None
+        row = self._make_row(value, self._salt)
+        if row is None:
+            self._malformed += 1
+            return None
+        self._kept += 1
+        self.repaired += repaired
+        return (self._name, at, *row)
+
+    def counts(self) -> Counts:
+        """Say where the lines went, once all groups have been taken."""
+        if not self.damage and self._broken > max(_BROKEN_FEW, _BROKEN_SHARE * self._tried):
+            self.damage = f"holds {self._broken:,} broken lines among {self._tried:,} of the wanted subreddits"
+        left_out = {
+            "other_subreddit": self._seen - self._tried + self._elsewhere,  # and broken lines that name no wanted one
+            "broken": self._broken,
+            "malformed": self._malformed,
+            "too_long": self._lines.too_long,
+            "cut": int(self._lines.cut),
+        }
+        seen = self._seen + self._lines.too_long + self._lines.cut
+        return Counts(seen, self._kept, {reason: n for reason, n in left_out.items() if n})
+
+
+def _ahead(blocks: Iterator[Item]) -> Iterator[Item]:
+    """Make the next block while the last one is being worked on."""
+    with ThreadPoolExecutor(1) as maker:
+        coming = maker.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = maker.submit(next, blocks, None)
+            yield block
+
+
+def _table(rows: list[Row], schema: Any) -> Any:
+    import pyarrow as pa
+
+    columns = zip(*rows, strict=True)
+    return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema)
+
+
+def _peak_rss() -> int:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -1,0 +1,80 @@
+"""One line of a dump into a Python object, over years of dumps: changing types, and escapes that no text can hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+_INT64 = 1 << 63
+
+
+class Parsed(NamedTuple):
+    """What a line holds.
+
+    Attributes:
+        value: The object; None where the line holds none.
+        repaired: Whether a strict parser refuses the line: half of a surrogate pair, raw control characters, bytes that
+            are no UTF-8. Nothing but those characters is lost.
+    """
+
+    value: dict[str, Any] | None
+    repaired: bool
+
+
+def parse(line: bytes) -> Parsed:
+    """Parse a line, leniently where it has to be."""
+    import orjson
+
+    try:
+        value = orjson.loads(line)
+        repaired = False
+    except orjson.JSONDecodeError:
+        try:
+            value = json.loads(line.decode("utf-8", "replace"), strict=False)
+        except (ValueError, RecursionError):
+            return Parsed(None, False)
+        repaired = True
+    return Parsed(value if isinstance(value, dict) else None, repaired)
+
+
+def whole_number(value: object) -> int | None:
+    """Read a count or a time that dumps give as 1330560000, "1330560000" or 1330560000.0.
+
+    Returns:
+        The number without its fraction; None where it is none, not finite or beyond 64 bits.
+    """
+    if type(value) is not int:
+        if not isinstance(value, float | str):
+            return None
+        try:
+            value = int(float(value))
+        except (ValueError, OverflowError):
+            return None
+    return value if -_INT64 <= value < _INT64 else None
+
+
+def plain_text(value: object) -> str:
+    """Make a text of a dump one that can be stored and read.
+
+    Reddit escapes `&`, `<` and `>` once, and nothing else, so that is undone. Halves of surrogate pairs become U+FFFD;
+    NUL characters are taken out.
+
+    Returns:
+        The text; "" where the value is none.
+    """
+    if not isinstance(value, str):
+        return ""
+    if "&" in value:
+        value = value.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    if "\0" in value:
+        value = value.replace("\0", "")
+    return value if value.isascii() else whole_characters(value)
+
+
+def whole_characters(text: str) -> str:
+    """Replace halves of surrogate pairs, which UTF-8 cannot hold, by U+FFFD; two that meet become one character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

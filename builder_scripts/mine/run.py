@@ -1,0 +1,117 @@
+"""The stage: mine what is not mined yet, and account for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+
+from musicrs_metric.errors import UserError
+
+from ..layout import Work
+from ..manifest import Counts, FileHash, StageManifest, is_done, versions_of
+from .authors import author_salt
+from .dumps import Dump
+from .executors import Executor, run_jobs
+from .ingest import Job
+from .report import DumpReport, read_report
+from .rows import VERSION
+
+STAGE = "mine"
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What the stage has to show.
+
+    Attributes:
+        reports: One per dump, by kind and name.
+        n_new: How many of them were mined by this run.
+    """
+
+    reports: Sequence[DumpReport]
+    n_new: int
+
+    @property
+    def damaged(self) -> list[DumpReport]:
+        """The dumps that are not whole."""
+        return [report for report in self.reports if report.damage]
+
+    def counts(self) -> dict[str, Counts]:
+        """Where the lines went, by kind."""
+        total = {kind: Counts(0, 0) for kind in ("submissions", "comments")}
+        for report in self.reports:
+            total[report.kind] += report.counts
+        return total
+
+
+class Mining:
+    """The work that a set of dumps asks for.
+
+    Args:
+        dumps: What to mine, in the order in which they should begin.
+        work: Where the rows go.
+        subreddits: Which ones are wanted, in any case.
+
+    Attributes:
+        done: Reports of the dumps that an earlier run has mined in the same way.
+        jobs: What is left to do.
+    """
+
+    def __init__(self, dumps: Sequence[Dump], work: Work, subreddits: Collection[str]) -> None:
+        if not subreddits:
+            raise UserError("no subreddit is wanted; name at least one")
+        wanted = frozenset(name.lower().removeprefix("r/") for name in subreddits)
+        salt = author_salt(work.salt)
+        self.work = work
+        # Whoever reads the hash of the salt learns nothing of it, but rows of another salt are told apart.
+        self.parameters = {"rows": VERSION, "subreddits": sorted(wanted), "salt": sha256(salt).hexdigest()[:8]}
+        self.done: list[DumpReport] = []
+        self.jobs: list[Job] = []
+        for dump in dumps:
+            folder = _folder(work, dump)
+            report = read_report(folder, dump.path, self.parameters)
+            if report is None:
+                self.jobs.append(Job(dump, folder, wanted, salt, self.parameters))
+            else:
+                self.done.append(report)
+
+    def run(
+        self,
+        workers: int,
+        executor: Executor = "pool",
+        master: str | None = None,
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> Mined:
+        """Do it, and write the manifest of the stage; see `run_jobs`."""
+        started = perf_counter()
+        new: list[DumpReport] = []
+        if self.jobs:
+            with closing(run_jobs(self.jobs, executor, workers, advance, master)) as reports:
+                new.extend(reports)
+        mined = Mined(sorted((*self.done, *new), key=lambda report: (report.kind, report.path)), len(new))
+        inputs = [report.dump for report in mined.reports]
+        if not is_done(self.work.bronze, STAGE, self.parameters, inputs):
+            manifest = StageManifest(
+                STAGE,
+                inputs=inputs,
+                outputs=[_below(report.kind, report.rows) for report in mined.reports],
+                parameters=self.parameters,
+                counts=mined.counts(),
+                wall_s=perf_counter() - started,
+                notes=[f"{Path(report.path).name} {report.damage}" for report in mined.damaged],
+                versions=versions_of(("zstandard", "orjson", "pyarrow")),
+            )
+            manifest.write(self.work.bronze)
+        return mined
+
+
+def _folder(work: Work, dump: Dump) -> Path:
+    return work.submissions if dump.kind == "submissions" else work.comments
+
+
+def _below(kind: str, rows: FileHash) -> FileHash:
+    return FileHash(f"{kind}/{rows.path}", rows.bytes, rows.sha256)
