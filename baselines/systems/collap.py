@@ -1,0 +1,231 @@
+"""CoLLAP: candidates whose names lie closest to the clips and the query in a space that two linear maps open.
+
+GPT-2 reads the words; Whisper's encoder and BEATs hear the clips; `baselines.models.collap` has the architecture. The
+projections that make the two comparable were never published, and the MusiCRS paper's own run drew them at random: its
+scores are chance by construction. So there is no default: `--weights` names trained projections, and `--untrained` runs
+the system as published, with the projections of `--seed`; what GPT-2, Whisper and BEATs make of a text or a window is
+cached beside the vectors, so that another seed costs no forward pass.
+
+The paper adds scores, half the clips' cosine and half the query's. To add the vectors, as `DualEncoder` does, ranks
+alike: the scores differ by one positive factor per thread.
+
+Source: Wu et al., "CoLLAP: Contrastive Long-form Language-Audio Pretraining with Musical Temporal Structure
+Augmentation" (arXiv:2410.02271).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from musicrs_dataset.cutting import Samples
+from musicrs_dataset.sources import file_sha256
+from musicrs_metric.errors import UserError
+
+from ..batches import filled
+from ..cache import VectorCache, Vectors
+from ..options import option
+from ..sound.checkpoints import HELP, find_checkpoint
+from ..sound.dual import DualEncoder, DualOptions
+from ..sound.model import AudioTextModel
+from ..system import ALL_MODALITIES, Context, Declaration, Facts
+
+if TYPE_CHECKING:
+    from ..models.collap import Projection
+
+GPT2, WHISPER = "openai-community/gpt2", "openai/whisper-large-v2"
+BEATS_SOURCE = "https://github.com/microsoft/unilm/tree/master/beats"
+UNTRAINED = "untrained projections"
+MAX_TOKENS = 128
+
+
+@dataclass(frozen=True)
+class CollapOptions(DualOptions):
+    """Options of `collap`."""
+
+    weights: str | None = option(None, "trained projections, a .safetensors file; none were published")
+    untrained: bool = option(False, "take random projections, drawn from --seed, as the paper's own run did")
+    gpt2: str = option(GPT2, HELP)
+    whisper: str = option(WHISPER, HELP)
+    beats: str | None = option(None, f"checkpoint of BEATs from {BEATS_SOURCE}; needed where clips are heard")
+
+
+class CollapEncoder(AudioTextModel):
+    """CoLLAP: two towers and two projections.
+
+    Args:
+        options: Say where all of them are.
+        context: Tells the device, the modality, the seed and the cache folder.
+    """
+
+    window_s: ClassVar[float] = 30.0
+    windows_at_once: ClassVar[int] = 8
+    one_length: ClassVar[bool] = True
+    sampling_rate = 16_000
+
+    def __init__(self, options: CollapOptions, context: Context) -> None:
+        self._options, self._context = options, context
+        self._gpt2 = find_checkpoint(options.gpt2, "--gpt2")
+        self._states = self._cache("text", self._gpt2.revision)
+        towers = f"GPT-2 {self._gpt2.revision}"
+        if context.modality != "query_only":
+            if options.beats is None:
+                raise UserError(f"--beats: expected a checkpoint of BEATs, to be downloaded from {BEATS_SOURCE}")
+            self._whisper, self._beats = find_checkpoint(options.whisper, "--whisper"), Path(options.beats)
+            sound = f"Whisper {self._whisper.revision}, BEATs {_hash('--beats', self._beats)}"
+            self._features = self._cache("audio", sound)
+            towers += f", {sound}"
+        if options.weights is None:
+            self._revision = f"{towers}, {UNTRAINED} of seed {context.seed}"
+        else:
+            self._revision = f"{towers}, projections {_hash('--weights', Path(options.weights))}"
+
+    @property
+    def revision(self) -> str:
+        """Commits or hashes of all parts, or the seed of the projections."""
+        return self._revision
+
+    def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
+        """Embed windows of at most 30 s."""
+        import torch
+
+        def hear(places: list[int]) -> Vectors:
+            tower = self._audio_tower
+            rows = filled([windows[place] for place in places], self.windows_at_once, self._context.device)
+            with torch.inference_mode():
+                features: Vectors = tower(rows)[: len(places)].cpu().numpy()
+            return features
+
+        keys = [hashlib.sha256(window.tobytes()).digest() for window in windows]
+        return self._project("audio_proj", self._features.fetch(keys, hear))
+
+    def embed_text(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts of up to 128 tokens."""
+        keys = [hashlib.sha256(text.encode()).digest() for text in texts]
+        states = self._states.fetch(keys, lambda places: self._read([texts[place] for place in places]))
+        return self._project("text_proj", states)
+
+    def save(self) -> None:
+        """Save what the towers made of texts and windows."""
+        self._states.save()
+        if self._context.modality != "query_only":
+            self._features.save()
+
+    def _read(self, texts: Sequence[str]) -> Vectors:
+        from ..models.collap import last_state
+        from ..models.tokens import embed_tokens
+
+        model = self._text_tower
+        ends = [self._tokenizer.eos_token_id]
+        tokens = self._tokenizer(list(texts), truncation=True, max_length=MAX_TOKENS)["input_ids"]
+        tokens = [ids or ends for ids in tokens]  # an empty text has no last token
+        return embed_tokens(
+            tokens, MAX_TOKENS, ends[0], self._context.device, lambda ids, mask: last_state(model, ids, mask)
+        )
+
+    def _project(self, name: str, features: Vectors) -> Vectors:
+        from ..models.collap import untrained_projection
+
+        width = features.shape[1]
+        projection = self._trained.get(name) or untrained_projection(name, width, self._context.seed)
+        if projection.weight.shape[1] != width:
+            raise UserError(
+                f"--weights {self._options.weights}: {name} takes {projection.weight.shape[1]} numbers, the tower "
+                f"before it gives {width}; expected projections of the models that --gpt2, --whisper and --beats name"
+            )
+        return projection(features)
+
+    def _cache(self, kind: str, revision: str) -> VectorCache:
+        folder = self._context.cache
+        name = f"collap-tower-{kind}-{hashlib.sha256(revision.encode()).hexdigest()[:16]}.npz"
+        return VectorCache(None if folder is None else folder / name)
+
+    @cached_property
+    def _trained(self) -> dict[str, Projection]:
+        from ..models.collap import load_projections
+
+        return {} if self._options.weights is None else load_projections(Path(self._options.weights))
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(self._gpt2.folder)
+
+    @cached_property
+    def _text_tower(self) -> Any:
+        import transformers
+
+        transformers.utils.logging.disable_progress_bar()  # the runner shows its own
+        model = transformers.GPT2Model.from_pretrained(self._gpt2.folder)
+        return model.float().eval().to(self._context.device)
+
+    @cached_property
+    def _audio_tower(self) -> Any:
+        import transformers
+
+        from ..models.beats import load_beats
+        from ..models.collap import AudioTower
+
+        transformers.utils.logging.disable_progress_bar()
+        extractor = transformers.WhisperFeatureExtractor.from_pretrained(self._whisper.folder)
+        encoder = transformers.WhisperModel.from_pretrained(self._whisper.folder).encoder
+        tower = AudioTower(extractor, encoder, load_beats(self._beats))
+        return tower.float().eval().to(self._context.device)
+
+
+class Collap(DualEncoder):
+    """Ranks by the cosine of candidate name and thread under CoLLAP."""
+
+    declaration = Declaration(
+        name="collap",
+        paradigm="retrieval",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Cosine of candidate name with clips, query or both under CoLLAP (GPT-2, Whisper and BEATs).",
+        note="No trained projections were published: as published (--untrained), the score is chance by construction.",
+        needs=("torch", "torchaudio", "transformers", "safetensors", "accelerate", "soundfile", "soxr"),
+        model_id=f"{GPT2} + {WHISPER} + BEATs",
+        licence="MIT (GPT-2, BEATs), Apache-2.0 (Whisper)",
+        open_weights=True,
+    )
+    Options = CollapOptions
+
+    def __init__(self, options: CollapOptions, context: Context) -> None:
+        if options.untrained == (options.weights is not None):
+            found = "both" if options.untrained else "neither"
+            raise UserError(
+                f"--weights and --untrained: found {found}, expected one of them; no trained projections of CoLLAP "
+                "were published, and --untrained draws random ones from --seed"
+            )
+        super().__init__(options, context)
+        declared = type(self).declaration
+        changed = (
+            replace(declared, name=f"collap ({UNTRAINED})") if options.untrained else replace(declared, trained=True)
+        )
+        self.declaration = changed  # type: ignore[misc]  # `System` allows it
+
+    def make_model(self) -> AudioTextModel:
+        """CoLLAP with the chosen parts."""
+        self._encoder = CollapEncoder(self.options, self.context)
+        return self._encoder
+
+    def facts(self) -> Facts:
+        """The same as of any such system; random projections are named as the protocol, too."""
+        return replace(super().facts(), protocol=UNTRAINED if self.options.untrained else None)
+
+    def close(self) -> None:
+        """Save the vectors."""
+        super().close()
+        self._encoder.save()
+
+
+def _hash(flag: str, file: Path) -> str:
+    try:
+        return f"sha256:{file_sha256(file)}"
+    except OSError as error:
+        raise UserError(f"{flag} {file}: cannot be read ({error.strerror})") from error
