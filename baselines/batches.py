@@ -67,5 +67,5 @@ def filled(rows: Sequence[T], at_once: int, device: torch.device) -> list[T]:
         at_once: Rows of a full batch.
         device: Where the model is.
     """
-    wanted = -(-len(rows) // _ROWS) * _ROWS if device.type == "cpu" else at_once
+    wanted = min(-(-len(rows) // _ROWS) * _ROWS, at_once) if device.type == "cpu" else at_once
     return [*rows, *[rows[-1]] * (wanted - len(rows))]

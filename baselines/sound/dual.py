@@ -13,6 +13,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Prediction
 
 from ..cache import Vectors
+from ..embed import TextEmbedder
 from ..options import option
 from ..similarity import by_similarity, names_of
 from ..system import Context, Facts, System, Task
@@ -48,7 +49,7 @@ class DualEncoder(System):
         if options.seconds <= 0:
             raise UserError(f"--seconds {options.seconds}: expected a positive number")
         self._model = self.make_model()
-        self._texts = TextVectors(self._model, context)
+        self._texts: TextVectors | TextEmbedder = TextVectors(self._model, context)
         self._clips = ClipVectors(self._model, context)
 
     @abstractmethod

@@ -40,7 +40,7 @@ from ..sound.dual import DualEncoder, DualOptions
 from ..sound.features import RATE, Features, measure
 from ..sound.model import AudioTextModel
 from ..system import Context, Declaration
-from ..weights import HELP, MODEL_ID, Weights, find_minilm
+from ..weights import HELP, MODEL_ID, find_minilm
 
 MAX_TOKENS = 256
 NEUTRAL = "music in a key"
@@ -88,21 +88,20 @@ class Describer(AudioTextModel):
     """Sound and words in the space of a sentence encoder.
 
     Args:
-        weights: The sentence encoder.
-        context: Tells the device.
+        embed: The sentence encoder.
+        revision: Its revision.
     """
 
     window_s: ClassVar[float] = 30.0
+    windows_at_once: ClassVar[int] = 1
 
-    def __init__(self, weights: Weights, context: Context) -> None:
-        self._weights = weights
-        # Its vectors are cached as this model's; a second copy on disk would be of no use.
-        self._embed = TextEmbedder(weights, MAX_TOKENS, Context(modality=context.modality))
+    def __init__(self, embed: TextEmbedder, revision: str) -> None:
+        self._embed, self._revision = embed, revision
 
     @property
     def revision(self) -> str:
         """The sentence encoder's, and that of the words."""
-        return f"{self._weights.revision}, words {_VERSION}"
+        return f"{self._revision}, words {_VERSION}"
 
     @property
     def sampling_rate(self) -> int:
@@ -145,6 +144,12 @@ class Descriptors(DualEncoder):
     )
     Options = DescriptorsOptions
 
+    def __init__(self, options: DescriptorsOptions, context: Context) -> None:
+        weights = find_minilm(options.weights)
+        self._embed, self._revision = TextEmbedder(weights, MAX_TOKENS, context), weights.revision
+        super().__init__(options, context)
+        self._texts = self._embed  # so that names which `minilm` has embedded are found
+
     def make_model(self) -> AudioTextModel:
         """Measurements, words and MiniLM."""
-        return Describer(find_minilm(self.options.weights), self.context)
+        return Describer(self._embed, self._revision)
