@@ -23,7 +23,7 @@ demo: $(VENV)/.done
 	$(OFFLINE) HF_HOME=$(CURDIR)/.demo/hf PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python -m baselines demo --out .demo
 
 test: $(VENV)/.done
-	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile
 
 test-compat: $(COMPAT)/.done
 	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(COMPAT)/bin/python -m pytest tests/compat
@@ -34,7 +34,7 @@ lint: $(VENV)/.done
 	$(BIN)/mypy
 
 bench: $(VENV)/.done
-	$(OFFLINE) $(BIN)/python -m benchmarks
+	$(OFFLINE) $(BIN)/python -W ignore -m benchmarks
 
 clean:
 	rm -rf $(VENV) $(COMPAT) .demo build *.egg-info
