@@ -1,0 +1,33 @@
+"""Language models behind one function: questions in, answers out, each paid for once.
+
+`generate` answers `Request`s through a backend (`Server`, `Local`, `BatchFiles`) and a `Store`; `ask` reads JSON out of
+the answers, checks it, and asks once more where it is of no use.
+"""
+
+from __future__ import annotations
+
+from .ask import UNREADABLE, Answer, Outcome, Question, RefusedError, ask
+from .generate import Backend, Generate, generate
+from .prompt import Prompt, read_prompt
+from .request import Model, Parameters, Request, Response, content_key
+from .store import Store
+
+__all__ = [
+    "UNREADABLE",
+    "Answer",
+    "Backend",
+    "Generate",
+    "Model",
+    "Outcome",
+    "Parameters",
+    "Prompt",
+    "Question",
+    "RefusedError",
+    "Request",
+    "Response",
+    "Store",
+    "ask",
+    "content_key",
+    "generate",
+    "read_prompt",
+]

@@ -1,0 +1,98 @@
+"""Questions as files that go to a cluster (`vllm run-batch`) or a batch service, and answers as files that come back.
+
+The lines are those of OpenAI's batch format, joined by `custom_id`, the content key: answers may come from any number
+of jobs, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from musicrs_dataset.jsonl import read_objects
+from musicrs_metric.errors import UserError, count
+from musicrs_metric.files import to_json, write_text
+
+from .request import Model, Request, Response, no_answer
+from .server import PASSING, body, response_of
+
+_REQUESTS = "requests-*-of-*.jsonl"
+
+
+@dataclass(frozen=True)
+class BatchFiles:
+    """A folder in which requests wait and answers are looked for.
+
+    Attributes:
+        model: Who is to answer.
+        folder: Every `*.jsonl` in it, but for the requests, is read as answers.
+        per_file: Requests a file; hosted services take 50,000.
+    """
+
+    model: Model
+    folder: Path
+    per_file: int = 50_000
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Response]]:
+        """Yield the answers that lie in the folder, and write what is left as request files.
+
+        Request files of an earlier call are replaced; answers to them are still taken.
+
+        Raises:
+            UserError: Requests are waiting: run the batch, put its output into the folder, and run again.
+        """
+        answered = set()
+        for key, response in self._answers():
+            if key in requests and key not in answered:
+                answered.add(key)
+                yield key, response
+        waiting = {key: request for key, request in requests.items() if key not in answered}
+        for file in self.folder.glob(_REQUESTS):
+            file.unlink()
+        if waiting:
+            first, *others = self._write(waiting)
+            more = f" and {count(len(others), 'further file')}" if others else ""
+            raise UserError(
+                f"{count(len(waiting), 'request')} to {self.model.name} in {first}{more}; answer them, for one with "
+                f"`vllm run-batch -i {first.name} -o answers-{first.name.removeprefix('requests-')} --model "
+                f"{self.model.name}`, then run this command again"
+            )
+
+    def _answers(self) -> Iterator[tuple[str, Response]]:
+        requests = set(self.folder.glob(_REQUESTS))
+        for file in sorted(set(self.folder.glob("*.jsonl")) - requests):
+            for fields in read_objects(file):
+                response = _response(fields.values)
+                if response is not None:
+                    yield fields.string("custom_id"), response
+
+    def _write(self, waiting: Mapping[str, Request]) -> list[Path]:
+        lines = list(waiting.items())
+        parts = [lines[start : start + self.per_file] for start in range(0, len(lines), self.per_file)]
+        files = [
+            self.folder / f"requests-{number:03d}-of-{len(parts):03d}.jsonl" for number in range(1, len(parts) + 1)
+        ]
+        for file, part in zip(files, parts, strict=True):
+            write_text(file, (f"{to_json(self._line(key, request))}\n" for key, request in part))
+        return files
+
+    def _line(self, key: str, request: Request) -> dict[str, Any]:
+        return {
+            "custom_id": key,
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": body(request, self.model),
+        }
+
+
+def _response(line: Mapping[str, Any]) -> Response | None:
+    """The answer of one line; None where asking again may help."""
+    answer = line.get("response")
+    status = answer.get("status_code") if isinstance(answer, dict) else None
+    if isinstance(answer, dict) and status in (None, 200):
+        return response_of(answer.get("body"))
+    if isinstance(status, int) and 400 <= status < 500 and status not in PASSING:
+        return no_answer(f"status {status}: {to_json(line.get('error') or answer)[:200]}")
+    return None

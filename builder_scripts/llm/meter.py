@@ -1,0 +1,94 @@
+"""How fast answers come and what they cost."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .request import Response
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What tokens cost, in the user's currency per million; 0 for one's own machine.
+
+    Attributes:
+        read: Tokens of prompts.
+        written: Tokens of answers.
+    """
+
+    read: float = 0.0
+    written: float = 0.0
+
+    def of(self, n_read: int, n_written: int) -> float:
+        """The price of so many tokens."""
+        return (n_read * self.read + n_written * self.written) / 1e6
+
+
+@dataclass
+class Meter:
+    """Adds up responses.
+
+    Attributes:
+        prices: What tokens cost.
+        clock: Seconds that only ever grow.
+        cached: Responses out of the store.
+        answered: Responses that a model gave now.
+        errors: Why requests got no answer, with how many each.
+        read: Tokens of prompts, of what was answered now.
+        written: Tokens of answers, likewise.
+    """
+
+    prices: Prices = field(default_factory=Prices)
+    clock: Callable[[], float] = time.monotonic
+    cached: int = 0
+    answered: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+    written: int = 0
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
+
+    def add(self, response: Response) -> None:
+        """Count a response."""
+        if response.cached:
+            self.cached += 1
+        elif response.error is not None:
+            self.errors[response.error] += 1
+        else:
+            self.answered += 1
+            self.read += response.prompt_tokens
+            self.written += response.completion_tokens
+
+    @property
+    def failed(self) -> int:
+        """Requests without an answer."""
+        return self.errors.total()
+
+    @property
+    def done(self) -> int:
+        """Responses of every kind."""
+        return self.cached + self.answered + self.failed
+
+    @property
+    def cost(self) -> float:
+        """What was spent now."""
+        return self.prices.of(self.read, self.written)
+
+    def line(self, total: int) -> str:
+        """Say where things stand in a line.
+
+        Args:
+            total: How many responses there will be; the cost of all of them is extrapolated from those answered now,
+                which says nothing where longer prompts are yet to come.
+        """
+        seconds = max(self.clock() - self._began, 1e-9)
+        parts = [f"{(self.read + self.written) / seconds:,.0f} tokens/s"]
+        if self.cost:
+            left = max(total - self.done, 0)
+            parts.append(f"cost {self.cost:,.2f}, about {self.cost * (1 + left / self.answered):,.2f} in all")
+        parts += [f"{n:,} {word}" for n, word in ((self.cached, "from the store"), (self.failed, "failed")) if n]
+        return ", ".join(parts)

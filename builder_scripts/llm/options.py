@@ -1,0 +1,80 @@
+"""The command line of a stage that asks a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+import typer
+
+from .meter import Prices
+from .request import Model
+from .session import BackendName, Settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_DEFAULT = Settings(Model(""))
+
+
+class Run(Protocol):
+    """A stage that asks a model."""
+
+    def __call__(self, work: Path, settings: Settings, console: Console, *, estimate: bool) -> None:
+        """Run it, or say what it would take."""
+
+
+def llm_command(model: str, run: Run, doc: str) -> Callable[..., None]:
+    """Make the command of a stage.
+
+    Args:
+        model: Who is asked where the user names nobody.
+        run: The stage.
+        doc: Its help.
+
+    Returns:
+        A function for typer.
+    """
+    default_model = model
+
+    def command(
+        work: Annotated[Path, typer.Argument(help="The work folder.")],
+        model: Annotated[str, typer.Option(help="Hub id, a folder, or the name that the server gives it.")] = (
+            default_model
+        ),
+        revision: Annotated[str, typer.Option(help="Commit of the weights; kept with every answer.")] = "",
+        backend: Annotated[
+            BackendName,
+            typer.Option(
+                help="server: OpenAI-compatible, as `vllm serve MODEL`. local: in this process, with transformers. "
+                "batch: files for `vllm run-batch` or a batch service."
+            ),
+        ] = _DEFAULT.backend,
+        url: Annotated[str, typer.Option(help="The server, up to and with /v1.")] = _DEFAULT.url,
+        key_variable: Annotated[
+            str, typer.Option(help="Environment variable that holds the server's key.")
+        ] = _DEFAULT.key_variable,
+        concurrency: Annotated[
+            int, typer.Option(min=1, help="Requests in flight at the server.")
+        ] = _DEFAULT.concurrency,
+        timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one attempt.")] = _DEFAULT.timeout_s,
+        retries: Annotated[int, typer.Option(min=0, help="Further attempts after a failure.")] = _DEFAULT.retries,
+        batch_size: Annotated[int, typer.Option(min=1, help="Requests at once in this process.")] = _DEFAULT.batch_size,
+        price_read: Annotated[float, typer.Option(min=0, help="Price of a million tokens read.")] = 0.0,
+        price_written: Annotated[float, typer.Option(min=0, help="Price of a million tokens written.")] = 0.0,
+        skip_unanswered: Annotated[
+            bool, typer.Option("--skip-unanswered", help="Finish although requests got no answer; they are counted.")
+        ] = False,
+        estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and ask nothing.")] = False,
+    ) -> None:
+        from rich.console import Console
+
+        settings = Settings(
+            Model(model, revision), backend, url, key_variable, concurrency, timeout, retries, batch_size,
+            Prices(price_read, price_written), skip_unanswered,
+        )  # fmt: skip
+        run(work, settings, Console(stderr=True), estimate=estimate)
+
+    command.__doc__ = doc
+    return command

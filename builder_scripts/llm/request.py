@@ -1,0 +1,120 @@
+"""What is asked of a language model and what comes back, and the key under which an answer is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+Finish = Literal["stop", "length", "filtered"]
+
+
+class Model(NamedTuple):
+    """Which weights answer.
+
+    Attributes:
+        name: Hub id, a folder, or the name that a server gives the model.
+        revision: Commit, tag or date of the weights; empty where it is not known, and then a newer model behind the
+            same name goes unnoticed.
+    """
+
+    name: str
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """How to decode.
+
+    Attributes:
+        max_tokens: The most tokens of an answer; one that reaches it counts as a failure, never as data.
+        temperature: 0 takes the likeliest token each time, which on most servers still varies with what else runs.
+        top_p: Share of the probability that sampling chooses from.
+        seed: For sampling.
+    """
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question: a single user turn, for Gemma's chat template has no other.
+
+    Attributes:
+        prompt: The text of the turn.
+        template: Name, version and hash of the template that the prompt was made from.
+        schema: JSON schema of the answer, with the caps in it.
+        parameters: How to decode.
+    """
+
+    prompt: str
+    template: str
+    schema: Mapping[str, Any]
+    parameters: Parameters
+
+    def again(self, sentence: str, *, longer: bool = False) -> Request:
+        """The same question for a second time.
+
+        Args:
+            sentence: What was wrong; without it a model that decodes greedily would only repeat itself.
+            longer: Allow the answer twice the tokens.
+        """
+        parameters = self.parameters
+        if longer:
+            parameters = replace(parameters, max_tokens=2 * parameters.max_tokens)
+        return replace(self, prompt=f"{self.prompt}\n\n{sentence}", parameters=parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One answer, or the reason why there is none.
+
+    Attributes:
+        text: What the model wrote.
+        finish: Why it ended: "stop" as it should, "length" cut off, "filtered" withheld by the server; None where no
+            answer came.
+        prompt_tokens: Tokens read, as the backend counts them; 0 where it does not say.
+        completion_tokens: Tokens written, likewise.
+        error: Why no answer came, in one line; None where one did.
+        cached: It was in the store and cost nothing.
+    """
+
+    text: str
+    finish: Finish | None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str | None = None
+    cached: bool = False
+
+
+def no_answer(error: str) -> Response:
+    """A response that holds nothing but the reason."""
+    return Response("", None, error=" ".join(error.split()))
+
+
+def content_key(request: Request, model: Model) -> str:
+    """Hash all that decides an answer: model, revision, template, parameters, schema and prompt.
+
+    The backend is no part of it, so that answers of a cluster serve on a laptop.
+
+    Args:
+        request: The question.
+        model: Who answers.
+
+    Returns:
+        sha256 in hexadecimal of the canonical JSON.
+    """
+    content = {
+        "model": model.name,
+        "revision": model.revision,
+        "template": request.template,
+        "parameters": asdict(request.parameters),
+        "schema": request.schema,
+        "prompt": request.prompt,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

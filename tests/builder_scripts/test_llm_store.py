@@ -1,0 +1,122 @@
+"""Answers on disk: found by content, never paid for twice, whole after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builder_scripts.llm import Model, Parameters, Request, Response, Store, content_key
+from builder_scripts.llm.request import no_answer
+
+MODEL = Model("m", "r1")
+REQUEST = Request("prompt", "t@1", {"type": "object"}, Parameters(10))
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (Model("other", "r1"), {}),
+        (Model("m", "r2"), {}),
+        (MODEL, {"prompt": "prompt "}),
+        (MODEL, {"template": "t@2"}),
+        (MODEL, {"schema": {"type": "array"}}),
+        (MODEL, {"parameters": Parameters(11)}),
+        (MODEL, {"parameters": Parameters(10, temperature=0.1)}),
+        (MODEL, {"parameters": Parameters(10, top_p=0.9)}),
+        (MODEL, {"parameters": Parameters(10, seed=1)}),
+    ],
+)
+def test_whatever_decides_an_answer_changes_the_key(model: Model, change: dict[str, Any]) -> None:
+    """No answer is taken for another's."""
+    assert content_key(replace(REQUEST, **change), model) != content_key(REQUEST, MODEL)
+
+
+def test_the_key_is_the_same_on_every_machine() -> None:
+    """sha256 of canonical JSON, written out here by hand; the order of keys in a schema is of no matter."""
+    import hashlib
+
+    request = Request("é", "t@1", {"b": 1, "a": 2}, Parameters(10))
+    canonical = (
+        '{"model":"m","parameters":{"max_tokens":10,"seed":0,"temperature":0.0,"top_p":1.0},"prompt":"\\u00e9",'
+        '"revision":"r1","schema":{"a":2,"b":1},"template":"t@1"}'
+    )
+    assert content_key(request, MODEL) == hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def test_what_is_added_is_found_by_the_next_process(tmp_path: Path) -> None:
+    """Text of every kind comes back as it was, half a surrogate pair included, and no prompt lies in the file."""
+    texts = ["plain", "línea\nand\u2028more \x00", '{"a": "\\u00e9"}', "half \ud83d", ""]
+    path = tmp_path / "new" / "answers.jsonl"
+    with Store(path) as store:
+        for at, text in enumerate(texts):
+            store.add(str(at), MODEL, replace(REQUEST, prompt="a private reply"), Response(text, "stop", 3, 4))
+    again = Store(path)
+    assert [again.get(str(at)) for at in range(len(texts))] == [
+        Response(text, "stop", 3, 4, cached=True) for text in texts
+    ]
+    assert "private" not in path.read_text(encoding="utf-8")
+    assert path.read_bytes().count(b"\n") == len(texts)
+
+
+def test_the_first_answer_counts(tmp_path: Path) -> None:
+    """Later answers to one key, as two processes can write them, change no result."""
+    path = tmp_path / "answers.jsonl"
+    stores = [Store(path), Store(path)]
+    for store, text in zip(stores, ("first", "second"), strict=True):
+        with store:
+            store.add("k", MODEL, REQUEST, Response(text, "stop"))
+    assert path.read_bytes().count(b"\n") == 2
+    assert Store(path).get("k").text == "first"
+
+
+def test_a_failure_is_no_answer(tmp_path: Path) -> None:
+    """It must be asked again, so it cannot be kept."""
+    with Store(tmp_path / "a.jsonl") as store, pytest.raises(ValueError, match="no answer to keep: status 500"):
+        store.add("k", MODEL, REQUEST, no_answer("status 500"))
+
+
+def test_a_torn_line_is_passed_over_and_never_removed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """After a kill in the middle of a line the next answer begins a line of its own, and the loss is told."""
+    path = tmp_path / "answers.jsonl"
+    with Store(path) as store:
+        store.add("a", MODEL, REQUEST, Response("A", "stop"))
+        store.add("b", MODEL, REQUEST, Response("B", "stop"))
+    torn = path.read_bytes()[:-20]
+    path.write_bytes(torn)
+    with Store(path) as store:
+        assert ("a" in store, "b" in store) == (True, False)
+        assert "line 2: torn or damaged" in caplog.text
+        store.add("c", MODEL, REQUEST, Response("C", "stop"))
+    assert path.read_bytes().startswith(torn + b"\n")
+    after = Store(path)
+    assert [after.get(key).text for key in "ac"] == ["A", "C"]
+
+
+def test_a_kill_costs_at_most_the_last_line(tmp_path: Path) -> None:
+    """`kill -9` while answers are written: each line that the process told of is there."""
+    path = tmp_path / "answers.jsonl"
+    code = (
+        "import sys; from pathlib import Path; from builder_scripts.llm import *\n"
+        "store = Store(Path(sys.argv[1])); request = Request('p', 't', {}, Parameters(1)); n = 0\n"
+        "while True:\n"
+        "    store.add(str(n), Model('m'), request, Response('x' * 5000, 'stop')); print(n, flush=True); n += 1\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    told = [int(process.stdout.readline()) for _ in range(20)]
+    time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    told += [int(line) for line in process.stdout.read().split("\n") if line]
+    process.wait()
+    process.stdout.close()
+    store = Store(path)
+    assert len(told) >= 20
+    assert all(store.get(str(n)).text == "x" * 5000 for n in told[:-1])
