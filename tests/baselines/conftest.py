@@ -29,7 +29,7 @@ def command(environment: dict[str, str]) -> Command:
 
     def start(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-m", "baselines", *map(str, arguments)]
-        return subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+        return subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
 
     return start
 
