@@ -82,7 +82,7 @@ def cut(path: Path, start_s: float, seconds: float) -> Cut:
     if len(stretch.channels) < SHORTEST * stretch.rate:
         raise UnusableAudioError(f"{path.name} holds less than {SHORTEST} s of sound")
     samples = resample(to_mono(stretch.channels), stretch.rate, CLIP_RATE)
-    peak = float(np.abs(samples).max())
+    peak = max(float(samples.max()), -float(samples.min()))
     if not np.isfinite(peak):
         raise UnusableAudioError(f"{path.name} holds samples that are no numbers")
     if stretch.is_cut_off:
@@ -90,7 +90,7 @@ def cut(path: Path, start_s: float, seconds: float) -> Cut:
         remarks.append(f"{path.name} is cut off: it ends after {ends:.2f} s, earlier than it says itself")
     if peak < _SILENT:
         remarks.append(f"{path.name} is silent from {begins:g} s on for {len(samples) / CLIP_RATE:g} s")
-    return Cut(samples / max(peak, 1.0), begins, tuple(remarks))
+    return Cut(samples / peak if peak > 1 else samples, begins, tuple(remarks))
 
 
 def to_mono(channels: Samples) -> Samples:
@@ -104,9 +104,9 @@ def to_mono(channels: Samples) -> Samples:
     """
     apart = np.ascontiguousarray(channels.T)  # several times as fast as working along interleaved channels
     mix: Samples = apart.mean(axis=0)
-    energy = [float(np.vdot(channel, channel)) for channel in apart]
-    if float(np.vdot(mix, mix)) < _COLLAPSED * max(energy):
-        mix = apart[energy.index(max(energy))]
+    energy = np.einsum("cn,cn->c", apart, apart)
+    if np.einsum("n,n", mix, mix) < _COLLAPSED * energy.max():
+        mix = apart[energy.argmax()]
     return mix
 
 
@@ -139,6 +139,6 @@ def rms_dbfs(samples: Samples) -> float:
         Their root mean square in dB relative to full scale, which is 1, to two decimals: a sine that just fits has
         -3.01 dBFS. At least -120, which stands for digital silence.
     """
-    power = float(np.square(samples, dtype=np.float64).mean())
+    power = float(np.square(samples).mean(dtype=np.float64))
     # Rounded, as the last digits differ between machines.
     return max(round(10 * log10(power), 2), QUIETEST) if power else QUIETEST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -139,7 +140,7 @@ def _wrong_files(folder: Path) -> list[Finding]:
 
 def _bad_clips(threads: Iterable[Thread]) -> list[Finding]:
     bad = [thread.thread_id for thread in threads for clip in thread.clips or () if not _is_sound(clip)]
-    what = f"clips that are not mono FLAC or WAV at {CLIP_RATE} Hz of the length stated"
+    what = f"clips that are not mono FLAC or WAV at {CLIP_RATE} Hz of the length and checksum stated"
     return [Finding("bad_clip", what, len(bad), tuple(dict.fromkeys(bad)))] if bad else []
 
 
@@ -149,6 +150,8 @@ def _is_sound(clip: Clip) -> bool:
     try:
         samples, rate = soundfile.read(io.BytesIO(clip.audio), always_2d=True)
     except soundfile.SoundFileError:
+        return False
+    if clip.sha256 not in (None, hashlib.sha256(clip.audio).hexdigest()):
         return False
     lasts = len(samples) / rate
     return bool(rate == CLIP_RATE and samples.shape[1] == 1 and abs(lasts - clip.duration_s) <= _TOLERANCE)

@@ -72,8 +72,8 @@ def fetch(
         came_to[outcome.failure.kind.status if outcome.failure else "ok"] += 1
         if outcome.failure and outcome.failure.kind.stops:
             stopped = stopped or outcome
-    fetched = ", ".join(f"{n} {status}" for status, n in sorted(came_to.items())) or "nothing was due"
-    typer.echo(f"{count(len(todo), 'video')} asked for: {fetched}")
+    results = ", ".join(f"{n} {status}" for status, n in sorted(came_to.items())) or "none"
+    typer.echo(f"{count(len(todo), 'video')} due, {came_to.total()} asked for: {results}")
     _print(summarise(threads, cache))
     if stopped is not None and stopped.failure is not None:
         why = f"{stopped.failure.kind.why} at {stopped.video_id} ({stopped.failure.detail})"

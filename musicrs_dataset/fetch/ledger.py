@@ -93,6 +93,14 @@ class Ledger:
         self._database.execute("DELETE FROM failures WHERE video_id = ?", (video_id,))
 
 
+def read_entries(cache: Path) -> dict[str, Entry]:
+    """Read the ledger of a folder as `Ledger.entries` does; empty where there is none, and nothing is made."""
+    if not (cache / LEDGER).is_file():
+        return {}
+    with Ledger(cache) as ledger:
+        return ledger.entries()
+
+
 def known_statuses(cache: Path) -> Mapping[str, LinkStatus]:
     """Find what is known of the videos of a folder.
 
@@ -100,10 +108,7 @@ def known_statuses(cache: Path) -> Mapping[str, LinkStatus]:
         cache: A cache, or any other folder.
 
     Returns:
-        Video id to status; empty where the folder has no ledger.
+        Video id to status; empty where the folder is no cache.
     """
-    if not (cache / LEDGER).is_file():
-        return {}
-    with Ledger(cache) as ledger:
-        failed = {video_id: entry.status for video_id, entry in ledger.entries().items()}
+    failed = {video_id: entry.status for video_id, entry in read_entries(cache).items()}
     return failed | dict.fromkeys(AudioStore(cache).videos(), "ok")

@@ -16,7 +16,7 @@ from musicrs_metric.errors import UserError
 
 from .client import Downloader, MakeClient, Options, StoppedError
 from .failures import NETWORK, NETWORK_DOWN, NOT_FOUND, REMOVED, Failure
-from .ledger import Entry, Ledger
+from .ledger import Entry, Ledger, read_entries
 from .store import AudioStore
 
 HOUR = 3600.0
@@ -46,9 +46,7 @@ def due(videos: Iterable[str], cache: Path, *, retry_failed: bool = False, now: 
     Returns:
         Each id once, in the order given: not those that are in the cache or gone for good.
     """
-    with Ledger(cache) as ledger:
-        entries = ledger.entries()
-    there = AudioStore(cache).videos()
+    entries, there = read_entries(cache), AudioStore(cache).videos()
 
     def is_due(video_id: str) -> bool:
         entry = entries.get(video_id)

@@ -25,7 +25,7 @@ class AudioStore:
     """The files of a cache.
 
     Args:
-        cache: The cache; made if missing.
+        cache: The cache; made when the first download begins.
     """
 
     def __init__(self, cache: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from musicrs_metric.errors import count
 
 from ..records import LinkStatus, Thread
-from .ledger import Entry, Ledger
+from .ledger import Entry, read_entries
 from .run import Clock
 from .store import AudioStore, is_video_id
 
@@ -71,15 +71,13 @@ def summarise(threads: Sequence[Thread], cache: Path, now: Clock = time.time) ->
 
     Args:
         threads: Its threads.
-        cache: The cache; made if missing.
+        cache: The cache, which need not exist yet.
         now: Seconds since 1970.
 
     Returns:
         The summary; text that names no video counts as `gone`.
     """
-    with Ledger(cache) as ledger:
-        entries = ledger.entries()
-    there = AudioStore(cache).videos()
+    entries, there = read_entries(cache), AudioStore(cache).videos()
     links = Counter(link.video_id for thread in threads for link in thread.links)
 
     found: dict[tuple[LinkStatus, str], list[Entry]] = defaultdict(list)

@@ -11,7 +11,7 @@ from time import monotonic
 import pytest
 from filelock import FileLock
 
-from musicrs_dataset.fetch.client import Options
+from musicrs_dataset.fetch.client import Options, youtube
 from musicrs_dataset.fetch.failures import classify
 from musicrs_dataset.fetch.ledger import LEDGER, Ledger, known_statuses
 from musicrs_dataset.fetch.run import HOUR, Outcome, due, fetch
@@ -321,6 +321,14 @@ def test_words(status: str, why: str, text: str) -> None:
     assert (failure.kind.status, failure.kind.why) == (status, why)
     assert failure.kind.stops == (why in ("bot check", "rate limit"))
     assert failure.detail == text.replace("’", "'")
+
+
+def test_the_client_for_youtube(tmp_path: Path) -> None:
+    """The real client takes the link to YouTube's extractor; where there is no network, that is the reason told."""
+    outcomes = fetch([DASH], tmp_path, QUICK, lambda parameters: youtube({**parameters, "proxy": "http://127.0.0.1:9"}))
+    [outcome] = outcomes
+    assert outcome.failure is not None
+    assert outcome.failure.kind.why == "network", outcome.failure.detail
 
 
 def test_a_full_disk_stops_the_run() -> None:

@@ -67,11 +67,11 @@ def test_from_links_to_clips(dataset: Path, server: Server, tmp_path: Path) -> N
     with server:
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert done.exit_code == 0
-        assert "3 videos asked for: 1 gone, 1 ok, 1 restricted" in done.stdout
+        assert "3 videos due, 3 asked for: 1 gone, 1 ok, 1 restricted" in done.stdout
         assert "2 of 4 threads have audio" in done.stdout
         assert server.asked["media", SHARED] == 1
         again = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
-        assert "0 videos asked for: nothing was due" in again.stdout
+        assert "0 videos due, 0 asked for: none" in again.stdout
         assert server.asked["page", GONE] == 1
     done = audio("cut", dataset, "--cache", cache, "--budget", 2, "--no-install")
     assert done.exit_code == 0
@@ -100,6 +100,7 @@ def test_status(dataset: Path, server: Server, tmp_path: Path) -> None:
     """Videos are counted by what they came to and why, with their links, and every open matter has its next step."""
     cache = tmp_path / "cache"
     before = json.loads(audio("status", dataset, "--cache", cache, "--json").stdout)
+    assert not cache.exists()
     assert [(row["status"], row["why"], row["videos"], row["links"]) for row in before["rows"]] == [
         ("new", "", 3, 4),
         ("gone", "no video id", 1, 1),
@@ -131,12 +132,13 @@ def test_stopped(dataset: Path, server: Server, tmp_path: Path) -> None:
         server.videos[AGE] = Video("Sign in to confirm you’re not a bot")
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert done.exit_code == 75
+        assert "3 videos due, 2 asked for: 1 ok, 1 retry" in done.stdout
         assert f"stopped: bot check at {AGE} (Sign in to confirm you're not a bot)" in done.stderr
         assert "wait an hour or give --cookies, then start it again" in done.stderr
         assert "`audio fetch` tries 1 video again, the first in 60 minutes" in done.stdout
         server.videos[AGE] = Video()
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0, "--retry-failed")
-        assert "2 videos asked for: 1 gone, 1 ok" in done.stdout
+        assert "2 videos due, 2 asked for: 1 gone, 1 ok" in done.stdout
         assert server.asked["page", SHARED] == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from musicrs_dataset.audio import AudioFolder
 from musicrs_dataset.build import build
 from musicrs_dataset.loading import load_threads
 from musicrs_dataset.sources import resolve_source
+from musicrs_dataset.validate import validate
 from musicrs_dataset.youtube import start_seconds, video_id
 from musicrs_metric.errors import UserError
 
@@ -73,6 +75,20 @@ def test_published_conversations(upstream_file: Path, upstream_rows: list[dict[s
     assert folder.report.clips == n_clips
     assert len(folder.report.unusable) == folder.report.links["retry"]
     assert f"{folder.report.with_audio} of 477 threads" in (tmp_path / "out/musicrs/README.md").read_text()
+
+
+def test_checksum_is_checked(tmp_path: Path) -> None:
+    """A clip whose bytes are not those that were cut is found, though it decodes."""
+    save(tmp_path / "audio" / "t3_a" / "00.wav", tone(440, 2))
+    save(tmp_path / "audio" / "t3_b" / "00.wav", tone(660, 2))
+    folder = AudioFolder(tmp_path / "audio")
+    [one, other] = [folder.add_clips(thread) for thread in TINY[:2]]
+    build([one, other], tmp_path / "good", about=ABOUT)
+    assert validate(tmp_path / "good", clips=True).is_valid
+    [clip], [stranger] = one.clips or (), other.clips or ()
+    build([replace(one, clips=(replace(clip, audio=stranger.audio),)), other], tmp_path / "bad", about=ABOUT)
+    [finding] = validate(tmp_path / "bad", clips=True).invalid
+    assert (finding.name, finding.where) == ("bad_clip", ("t3_a",))
 
 
 @pytest.fixture
