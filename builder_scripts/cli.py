@@ -7,6 +7,7 @@ import typer
 from musicrs_metric.errors import front_door
 
 from .mine.cli import mine
+from .threads.cli import threads
 
 app = typer.Typer(
     name="builder_scripts",
@@ -17,13 +18,9 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _stages() -> None:
-    pass
-
-
 # Each stage is a function of its own name in `builder_scripts/<stage>/cli.py`; heavy imports stay inside it.
 app.command()(mine)
+app.command()(threads)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How `ingest` is mapped over dumps: on processes of this machine, or on a cluster (`builder_scripts.mine.clusters`)."""
+"""How `ingest` is mapped over dumps: processes of this machine, or a cluster (see `builder_scripts.mine.clusters`)."""
 
 from __future__ import annotations
 

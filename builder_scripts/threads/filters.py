@@ -1,0 +1,151 @@
+"""The filters as Ibis expressions over mined rows, the same for every engine.
+
+Each row gets a verdict, the first reason to leave it out or null, so that what is kept and what is not are counted from
+one table. Verdicts are narrow: a row is named by `dump` and `at`, and texts are fetched at the end for what is kept.
+Expressions keep to what DuckDB and Spark answer alike: no regular expressions, no trimming, no time zones, no ordered
+aggregates; such things were settled when the rows were mined.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ibis
+from ibis import _
+
+from .rules import Rules
+
+if TYPE_CHECKING:
+    from ibis.expr.types import BooleanValue, StringValue, Table
+
+ROW = ("dump", "at")
+SUBMISSION_REASONS = ("duplicate", "deleted", "bot", "no_link", "few_replies")
+COMMENT_REASONS = (
+    "duplicate",
+    "orphan",
+    "thread_left_out",
+    "nested",
+    "deleted",
+    "bot",
+    "stickied",
+    "short",
+    "few_replies",
+)
+
+
+def mark_copies(rows: Table, key: str, rules: Rules) -> Table:
+    """Number the copies of each submission or comment in a column `nth`, 0 for the one that counts."""
+    order = [ibis.desc(_.retrieved_on.fill_null(-1)), ibis.desc(_.dump), ibis.desc(_["at"])]
+    if rules.keep_deleted:
+        order.insert(0, ibis.asc(_.deleted))
+    return rows.mutate(nth=ibis.row_number().over(group_by=key, order_by=order))
+
+
+def judge_submissions(submissions: Table, rules: Rules) -> Table:
+    """Give submissions a verdict by themselves.
+
+    Args:
+        submissions: Mined submissions.
+        rules: The rules.
+
+    Returns:
+        `dump`, `at`, `thread_id`, `author` and `reason`, a row per submission.
+    """
+    marked = mark_copies(submissions, "thread_id", rules)
+    reason = _first(
+        (marked.nth > 0, "duplicate"),
+        (marked.deleted, "deleted"),
+        (marked.bot & (not rules.keep_bots), "bot"),
+        (marked.links.length() == 0, "no_link"),
+    )
+    return marked.select(*ROW, "thread_id", "author", reason=reason)
+
+
+def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
+    """Give comments a verdict by themselves and by their thread.
+
+    Args:
+        comments: Mined comments.
+        threads: Verdicts of `judge_submissions`.
+        rules: The rules.
+
+    Returns:
+        `dump`, `at`, `thread_id`, `created_utc`, `score` and `reason`, a row per comment.
+    """
+    counted = threads.filter(_.reason.isnull() | (_.reason != "duplicate"))
+    about = counted.select(about="thread_id", thread_reason="reason")
+    copies = mark_copies(comments, "comment_id", rules)
+    marked = copies.left_join(about, copies.thread_id == about.about)
+    reason = _first(
+        (marked.nth > 0, "duplicate"),
+        (marked.about.isnull(), "orphan"),
+        (marked.thread_reason.notnull(), "thread_left_out"),
+        (marked.parent_id != marked.thread_id, "nested"),
+        (marked.deleted, "deleted"),
+        (marked.bot & (not rules.keep_bots), "bot"),
+        (marked.stickied & (not rules.keep_stickied), "stickied"),
+        (marked.chars < rules.min_chars, "short"),
+    )
+    return marked.select(*ROW, "thread_id", "created_utc", "score", reason=reason)
+
+
+def require_replies(verdicts: Table, comments: Table, rules: Rules) -> Table:
+    """Leave out what stands in a thread with too few replies.
+
+    Args:
+        verdicts: Verdicts of submissions or comments.
+        comments: Verdicts of comments.
+        rules: The rules.
+    """
+    kept = comments.filter(_.reason.isnull())
+    answered = kept.group_by("thread_id").agg(n=_.count()).filter(_.n >= rules.min_replies)
+    names = answered.select(answered="thread_id")
+    joined = verdicts.left_join(names, verdicts.thread_id == names.answered)
+    few = joined.reason.isnull() & joined.answered.isnull()
+    return joined.mutate(reason=ibis.cases((few, "few_replies"), else_=joined.reason)).drop("answered")
+
+
+def silver_threads(submissions: Table, verdicts: Table) -> Table:
+    """Fetch the threads that are kept, in the columns and the order of `threads_schema`."""
+    kept = submissions.semi_join(verdicts.filter(_.reason.isnull()), ROW)
+    columns = ("thread_id", "subreddit", "created_utc", "score", "title", "text", "author", "links")
+    return kept.select(*columns).order_by("thread_id")
+
+
+def silver_replies(comments: Table, verdicts: Table, threads: Table) -> Table:
+    """Fetch the replies that are kept, in the columns and the order of `replies_schema`.
+
+    Args:
+        comments: Mined comments.
+        verdicts: Their verdicts.
+        threads: The threads that are kept, with their authors.
+    """
+    kept = comments.semi_join(verdicts.filter(_.reason.isnull()), ROW)
+    askers = threads.select(asked="thread_id", asker="author")
+    joined = kept.join(askers, kept.thread_id == askers.asked)
+    # Dumps before 2017 do not say who asked.
+    is_submitter = ibis.coalesce(joined.is_submitter, joined.author == joined.asker, ibis.literal(False))
+    columns = ("comment_id", "thread_id", "body", "score", "author", "created_utc")
+    return joined.select(*columns, is_submitter=is_submitter).order_by("thread_id", "comment_id")
+
+
+def count_reasons(verdicts: Table) -> Table:
+    """Count rows by `reason`, in a column `n`."""
+    return verdicts.group_by("reason").agg(n=_.count())
+
+
+def scores_by_day(comments: Table) -> Table:
+    """Count first-level replies and their scores by day since 1970.
+
+    Args:
+        comments: Verdicts of comments.
+
+    Returns:
+        `day`, and how many scores there are (`n`) and how many of them are 1 (`ones`).
+    """
+    scored = comments.filter(_.reason.isnull() & _.score.notnull())
+    return scored.group_by(day=_.created_utc // 86_400).agg(n=_.count(), ones=(_.score == 1).sum())
+
+
+def _first(*cases: tuple[BooleanValue, str]) -> StringValue:
+    return ibis.cases(*cases, else_=ibis.null("string"))

@@ -1,0 +1,139 @@
+"""The stage: verdicts, counts, and the two silver tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from musicrs_metric.errors import UserError
+
+from ..layout import Work
+from ..manifest import Counts, FileHash, StageManifest, hash_files, is_done, versions_of
+from ..parquet import ROWS_PER_GROUP, replacing_parquet
+from .engines import Engine, Tables, connect
+from .months import months_of, suspect_note
+from .rules import Rules
+from .schema import replies_schema, threads_schema
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+STAGE = "threads"
+
+
+@dataclass(frozen=True)
+class Mined:
+    """The mined files that a corpus is made of.
+
+    Attributes:
+        inputs: All of them, as the manifest of `mine` has them.
+        submissions: Files of submissions.
+        comments: Files of comments.
+    """
+
+    inputs: Sequence[FileHash]
+    submissions: Sequence[Path]
+    comments: Sequence[Path]
+
+
+def find_mined(work: Work) -> Mined:
+    """Find what `mine` has made.
+
+    Raises:
+        UserError: It was not run to its end, its files are gone, or there are no submissions or no comments.
+    """
+    inputs = StageManifest.read(work.bronze, "mine").outputs
+    files = [work.bronze / file.path for file in inputs]
+    for path in files:
+        if not path.is_file():
+            raise UserError(f"{path}: no such file, though mine has made it; run mine again")
+    submissions = [path for path in files if path.parent == work.submissions]
+    comments = [path for path in files if path.parent == work.comments]
+    for kind, found in (("submissions", submissions), ("comments", comments)):
+        if not found:
+            raise UserError(f"{work.bronze}: no {kind} were mined; run mine on dumps of {kind} too")
+    return Mined(inputs, submissions, comments)
+
+
+def run(
+    work: Work,
+    rules: Rules,
+    engine: Engine = "duckdb",
+    *,
+    memory: str | None = None,
+    master: str | None = None,
+    step: Callable[[str], None] = lambda _: None,
+) -> tuple[StageManifest, bool]:
+    """Make `silver/threads.parquet` and `silver/replies.parquet`, unless they are there.
+
+    Args:
+        work: The work folder, mined.
+        rules: The rules.
+        engine: What to run on; the files are the same byte by byte.
+        memory: See `connect`.
+        master: See `connect`.
+        step: Told what is being done.
+
+    Returns:
+        The manifest, and whether anything had to be done.
+    """
+    started = perf_counter()
+    mined = find_mined(work)
+    parameters = asdict(rules)
+    if is_done(work.silver, STAGE, parameters, mined.inputs):
+        return StageManifest.read(work.silver, STAGE), False
+    with connect(engine, work.silver / "_scratch", memory=memory, master=master) as tables:
+        counts, notes = _filter(tables, mined, rules, work, step)
+    manifest = StageManifest(
+        STAGE,
+        inputs=mined.inputs,
+        outputs=hash_files((work.threads, work.replies), below=work.silver),
+        parameters=parameters,
+        counts=counts,
+        wall_s=perf_counter() - started,
+        notes=notes,
+        versions=versions_of(("ibis-framework", "duckdb" if engine == "duckdb" else "pyspark", "pyarrow")),
+    )
+    manifest.write(work.silver)
+    return manifest, True
+
+
+def _filter(
+    tables: Tables, mined: Mined, rules: Rules, work: Work, step: Callable[[str], None]
+) -> tuple[dict[str, Counts], list[str]]:
+    from . import filters
+
+    submissions, comments = tables.read(mined.submissions), tables.read(mined.comments)
+    step("judging submissions")
+    by_form = tables.keep(filters.judge_submissions(submissions, rules))
+    step("judging comments")
+    by_thread = tables.keep(filters.judge_comments(comments, by_form, rules))
+    thread_verdicts = tables.keep(filters.require_replies(by_form, by_thread, rules))
+    reply_verdicts = tables.keep(filters.require_replies(by_thread, by_thread, rules))
+    step("counting")
+    counts = {
+        "submissions": _counts(filters.count_reasons(thread_verdicts), filters.SUBMISSION_REASONS),
+        "comments": _counts(filters.count_reasons(reply_verdicts), filters.COMMENT_REASONS),
+    }
+    days = filters.scores_by_day(by_thread).to_pyarrow().to_pylist()
+    note = suspect_note(months_of((day["day"], day["n"], day["ones"]) for day in days))
+    step("writing threads and replies")
+    threads = filters.silver_threads(submissions, thread_verdicts)
+    _write(work.threads, threads, threads_schema())
+    _write(work.replies, filters.silver_replies(comments, reply_verdicts, threads), replies_schema())
+    return counts, [note] if note else []
+
+
+def _counts(reasons: Table, order: Iterable[str]) -> Counts:
+    found: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pyarrow().to_pylist()}
+    dropped = {reason: found[reason] for reason in order if reason in found}
+    return Counts(sum(found.values()), found.get(None, 0), dropped)
+
+
+def _write(path: Path, table: Table, schema: Any) -> None:
+    rows = table.to_pyarrow().cast(schema)  # at once: what is kept is a small part of what was mined
+    with replacing_parquet(path, schema) as writer:
+        writer.write_table(rows, ROWS_PER_GROUP)
