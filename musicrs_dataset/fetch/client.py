@@ -186,12 +186,17 @@ def _refuse_live(info: dict[str, Any], *, incomplete: bool = False) -> None:  # 
 
 
 def _about(video_id: str, file: Path, info: dict[str, Any]) -> dict[str, Any]:
-    told = {name: info.get(name) for name in ("title", "channel", "duration", "format_id", "acodec", "abr", "language")}
+    names = ("title", "channel", "duration", "format_id", "acodec", "abr", "language")
     return {
         "video_id": video_id,
-        **told,
+        **{name: _writable(info.get(name)) for name in names},
         "bytes": file.stat().st_size,
         "sha256": file_sha256(file),
         "yt_dlp": version("yt-dlp"),
         "fetched_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _writable(value: Any) -> Any:
+    """The value, with halves of characters, which titles cut off by a program end in, replaced."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

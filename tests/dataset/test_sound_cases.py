@@ -12,12 +12,14 @@ import pytest
 import soundfile
 
 from musicrs_dataset.audio import AudioFolder
+from musicrs_dataset.build import build
 from musicrs_dataset.cutting import Cut, UnusableAudioError, cut, resample
+from musicrs_dataset.loading import load_threads
 from musicrs_dataset.records import Link
 from musicrs_dataset.schema import CLIP_RATE
 
 from .sounds import RATE, encode, heard, pitch, save, silent_video, tone
-from .support import thread
+from .support import ABOUT, thread
 
 # What a person has on disk: written by soundfile, or by FFmpeg's libraries.
 FORMS: dict[str, Callable[[Path, np.ndarray, int], Path]] = {
@@ -225,7 +227,7 @@ NAMES = (
 
 @pytest.mark.parametrize("form", ["wav", "webm"])
 def test_odd_names(tmp_path: Path, form: str) -> None:
-    """Names with accents, signs and leading hyphens, links and long folders are names like any other."""
+    """Names with accents, signs and leading hyphens, links and long folders are names like any other, byte for byte."""
     folder = tmp_path / ("f" * 240)
     folder.mkdir()
     for i, name in enumerate(NAMES):
@@ -234,8 +236,12 @@ def test_odd_names(tmp_path: Path, form: str) -> None:
     names = [*NAMES, "link.wav"]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     links = tuple(Link(name.split(".")[0], 0.0, name) for name in names)
-    made = AudioFolder(folder).add_clips(thread("t3_a", "jazz", "Jazz", "A B", "A", links=links)).clips or ()
-    assert [clip.video_id for clip in made] == [link.video_id for link in links]
+    asker = thread("t3_a", "jazz", "Jazz", "A B", "A", links=links)
+    build([asker], tmp_path / "out", about=ABOUT, add_clips=AudioFolder(folder).add_clips)
+    [read] = load_threads(tmp_path / "out", "audio_only")
+    made = read.clips or ()
+    assert [clip.video_id.encode() for clip in made] == [name.split(".")[0].encode() for name in names]
+    assert {link.status for link in read.links} == {"ok"}
     assert all(clip.duration_s == pytest.approx(1.0, abs=0.02) for clip in made)
     assert [round(pitch(*heard(clip)), -1) for clip in made] == [*(500 + 100 * i for i in range(len(NAMES))), 500]
 
