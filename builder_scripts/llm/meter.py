@@ -92,3 +92,11 @@ class Meter:
             parts.append(f"cost {self.cost:,.2f}, about {self.cost * (1 + left / self.answered):,.2f} in all")
         parts += [f"{n:,} {word}" for n, word in ((self.cached, "from the store"), (self.failed, "failed")) if n]
         return ", ".join(parts)
+
+    def summary(self) -> str:
+        """Say in a line what all of it took."""
+        cost = f", cost {self.cost:,.2f}" if self.cost else ""
+        return (
+            f"{self.answered:,} answers of the model now, {self.cached:,} from the store; {self.read:,} tokens read, "
+            f"{self.written:,} written{cost}"
+        )

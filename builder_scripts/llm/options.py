@@ -8,29 +8,36 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from ..layout import Work
 from .meter import Prices
 from .request import Model
 from .session import BackendName, Settings
+from .telling import tell
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..manifest import StageManifest
+
 _DEFAULT = Settings(Model(""))
 
 
-class Run(Protocol):
-    """A stage that asks a model."""
+class Stage(Protocol):
+    """A stage that asks a model; its module `run` is one."""
 
-    def __call__(self, work: Path, settings: Settings, console: Console, *, estimate: bool) -> None:
-        """Run it, or say what it would take."""
+    def run(self, work: Work, settings: Settings, console: Console) -> tuple[StageManifest, bool]:
+        """Run it, unless it is done; return its manifest, and whether anything had to be done."""
+
+    def estimate(self, work: Work, settings: Settings, console: Console) -> str:
+        """Say in a line what it would take."""
 
 
-def llm_command(model: str, run: Run, doc: str) -> Callable[..., None]:
+def llm_command(model: str, stage: Callable[[], Stage], doc: str) -> Callable[..., None]:
     """Make the command of a stage.
 
     Args:
         model: Who is asked where the user names nobody.
-        run: The stage.
+        stage: Imports the stage.
         doc: Its help.
 
     Returns:
@@ -39,7 +46,7 @@ def llm_command(model: str, run: Run, doc: str) -> Callable[..., None]:
     default_model = model
 
     def command(
-        work: Annotated[Path, typer.Argument(help="The work folder.")],
+        work: Annotated[Path, typer.Option(help="Work folder of the corpus.")],
         model: Annotated[str, typer.Option(help="Hub id, a folder, or the name that the server gives it.")] = (
             default_model
         ),
@@ -74,7 +81,12 @@ def llm_command(model: str, run: Run, doc: str) -> Callable[..., None]:
             Model(model, revision), backend, url, key_variable, concurrency, timeout, retries, batch_size,
             Prices(price_read, price_written), skip_unanswered,
         )  # fmt: skip
-        run(work, settings, Console(stderr=True), estimate=estimate)
+        console = Console(stderr=True)
+        if estimate:
+            typer.echo(stage().estimate(Work(work), settings, console))
+            return
+        manifest, new = stage().run(Work(work), settings, console)
+        tell(manifest, new, Work(work).gold / manifest.outputs[0].path)
 
     command.__doc__ = doc
     return command

@@ -1,0 +1,123 @@
+"""What a text names, read out of a model's answer: each item checked by itself, and against the text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from musicrs_metric.matching import normalise
+
+from ..llm import UNREADABLE, RefusedError
+from .words import Words, tidy
+
+Kind = Literal["song", "artist", "album"]
+KINDS: tuple[Kind, ...] = ("song", "artist", "album")
+
+
+class Mention(BaseModel):
+    """One item of an answer.
+
+    Attributes:
+        name: As the text writes it.
+        type: What it is.
+    """
+
+    model_config = ConfigDict(strict=True, json_schema_extra={"additionalProperties": False})
+
+    name: str = Field(min_length=1, max_length=200)
+    type: Kind
+
+
+class Mentions(NamedTuple):
+    """What a text names, and what of the answer was left out.
+
+    Attributes:
+        songs: Song titles, in the order of the answer.
+        artists: Artist names.
+        albums: Album titles.
+        unfounded: Names that the text does not hold.
+        n_invalid: Items that are no mention: a wrong type, a field missing, no name.
+        n_repeated: Items that were there before.
+        n_over: Items beyond the cap.
+    """
+
+    songs: tuple[str, ...] = ()
+    artists: tuple[str, ...] = ()
+    albums: tuple[str, ...] = ()
+    unfounded: tuple[str, ...] = ()
+    n_invalid: int = 0
+    n_repeated: int = 0
+    n_over: int = 0
+
+
+def schema(cap: int) -> dict[str, Any]:
+    """The JSON schema of an answer with at most `cap` mentions."""
+    entities = {"type": "array", "maxItems": cap, "items": Mention.model_json_schema()}
+    return {
+        "type": "object",
+        "properties": {"entities": entities},
+        "required": ["entities"],
+        "additionalProperties": False,
+    }
+
+
+def is_answer(value: Any) -> bool:
+    """Tell whether a JSON value can be read: the object that was asked for, or its list alone."""
+    return _items(value) is not None
+
+
+def read_mentions(value: Any, text: str, cap: int) -> Mentions:
+    """Read an answer; good items are kept whatever stands beside them.
+
+    Args:
+        value: Of which `is_answer` holds.
+        text: What the names must be found in.
+        cap: How many are kept, whatever the model made of the schema.
+
+    Returns:
+        The mentions; each item of the answer is either in one of its lists or counted once.
+
+    Raises:
+        RefusedError: There are items, and all are invalid.
+    """
+    items = _items(value) or []
+    words = Words(text)
+    kept: dict[tuple[Kind, str], str] = {}
+    unfounded: list[str] = []
+    n_invalid = n_repeated = n_over = 0
+    for item in items:
+        mention = _mention(item)
+        if mention is None:
+            n_invalid += 1
+            continue
+        key = mention.type, normalise(mention.name)
+        if key in kept:
+            n_repeated += 1
+        elif not words.resemble(mention.name):
+            unfounded.append(mention.name)
+        elif len(kept) == cap:
+            n_over += 1
+        else:
+            kept[key] = mention.name
+    if items and n_invalid == len(items):
+        raise RefusedError(UNREADABLE)
+    songs, artists, albums = (tuple(name for (of, _), name in kept.items() if of == kind) for kind in KINDS)
+    return Mentions(songs, artists, albums, tuple(unfounded), n_invalid, n_repeated, n_over)
+
+
+def _items(value: Any) -> list[Any] | None:
+    if isinstance(value, dict):
+        value = value.get("entities")
+    elif not (isinstance(value, list) and all(isinstance(item, dict) for item in value)):
+        return None
+    return value if isinstance(value, list) else None
+
+
+def _mention(item: Any) -> Mention | None:
+    try:
+        mention = Mention.model_validate(item)
+    except ValidationError:
+        return None
+    name = tidy(mention.name)
+    return mention.model_copy(update={"name": name}) if normalise(name) else None

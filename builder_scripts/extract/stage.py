@@ -1,0 +1,126 @@
+"""Stage `extract`: the songs, artists and albums that posts and replies name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from typing import NamedTuple
+
+from ..llm import Generate, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
+from ..manifest import Counts
+from .mentions import Mentions, is_answer, read_mentions, schema
+from .words import plain, quoted
+
+REPLY_CAP = 5
+POST_CAP = 20  # the published posts name up to 16
+_TOKENS_A_NAME = 48
+
+
+class Text(NamedTuple):
+    """A post or a reply.
+
+    Attributes:
+        thread_id: Reddit name of the thread, `t3_...`.
+        comment_id: Reddit name of the reply, `t1_...`; None for the post.
+        title: Of the post.
+        body: Of the post or the reply.
+    """
+
+    thread_id: str
+    comment_id: str | None
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What one text names.
+
+    Attributes:
+        thread_id: Reddit name of the thread.
+        comment_id: Reddit name of the reply; None for the post.
+        mentions: What it names; empty where the model gave no usable answer.
+        outcome: How asking about it went.
+    """
+
+    thread_id: str
+    comment_id: str | None
+    mentions: Mentions
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to ask about a kind of text.
+
+    Attributes:
+        prompt: The words.
+        cap: The most names from one text.
+    """
+
+    prompt: Prompt
+    cap: int
+
+    def question(self, text: Text) -> Question[Mentions]:
+        """Ask what a text names; the names are looked for in the text (a post's title included)."""
+        prompt = self.prompt.fill(cap=str(self.cap), title=quoted(text.title), body=quoted(text.body))
+        parameters = Parameters(max_tokens=64 + _TOKENS_A_NAME * self.cap)
+        request = Request(prompt, self.prompt.label, schema(self.cap), parameters)
+        held = plain(text.body) if text.comment_id else plain(f"{text.title}\n{text.body}")
+        return Question(request, is_answer, partial(read_mentions, text=held, cap=self.cap), self.prompt.again)
+
+
+class Tasks(NamedTuple):
+    """What to ask about posts, and about replies."""
+
+    post: Task
+    reply: Task
+
+    @staticmethod
+    def read(post_cap: int = POST_CAP, reply_cap: int = REPLY_CAP) -> Tasks:
+        """Make them of the prompts that lie beside this file."""
+        here = files(__package__)
+        return Tasks(
+            Task(read_prompt(here / "post.toml"), post_cap),
+            Task(read_prompt(here / "reply.toml"), reply_cap),
+        )
+
+    def questions(self, texts: Sequence[Text]) -> list[Question[Mentions]]:
+        """The questions about posts and replies, in their order."""
+        return [(self.post if text.comment_id is None else self.reply).question(text) for text in texts]
+
+
+def extract(texts: Sequence[Text], tasks: Tasks, generate: Generate) -> list[Extraction]:
+    """Find what texts name.
+
+    Args:
+        texts: Posts and replies, in any order.
+        tasks: What to ask.
+        generate: Answers requests.
+
+    Returns:
+        One extraction per text, in their order: at most as many names as the cap of its task, all of them in the text.
+    """
+    answers = ask(tasks.questions(texts), generate)
+    return [
+        Extraction(text.thread_id, text.comment_id, answer.value or Mentions(), answer.outcome)
+        for text, answer in zip(texts, answers, strict=True)
+    ]
+
+
+def name_counts(extractions: Sequence[Extraction]) -> Counts:
+    """Count the names that the answers hold."""
+    total = Counts(0, 0)
+    for found in extractions:
+        songs, artists, albums, unfounded, n_invalid, n_repeated, n_over = found.mentions
+        kept = len(songs) + len(artists) + len(albums)
+        dropped = {
+            "invalid": n_invalid,
+            "repeated": n_repeated,
+            "not in the text": len(unfounded),
+            "beyond the cap": n_over,
+        }
+        total += Counts(kept + sum(dropped.values()), kept, dropped)
+    return total

@@ -1,0 +1,123 @@
+"""The table of stage `extract`, one row per post and reply, and the texts that it is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.errors import UserError
+
+from ..llm import Outcome
+from ..parquet import replacing_parquet
+from .mentions import Mentions
+from .stage import Extraction, Text
+
+
+def schema() -> Any:
+    """The columns, as a `pyarrow.Schema`; `comment_id` is null for the post, `failure` where the answer was read."""
+    import pyarrow as pa
+
+    names, number = pa.list_(pa.string()), pa.int32()
+    columns = {"thread_id": pa.string(), "comment_id": pa.string()}
+    columns |= dict.fromkeys(("songs", "artists", "albums", "unfounded"), names)
+    columns |= dict.fromkeys(("n_invalid", "n_repeated", "n_over"), number)
+    columns |= {"failure": pa.string(), "rung": pa.string(), "asked": number}
+    return pa.schema(list(columns.items()))
+
+
+def write_extractions(path: Path, extractions: Sequence[Extraction]) -> None:
+    """Write the table in one step, in the order given."""
+    import pyarrow as pa
+
+    rows = [
+        {"thread_id": found.thread_id, "comment_id": found.comment_id}
+        | found.mentions._asdict()
+        | found.outcome._asdict()
+        for found in extractions
+    ]
+    with replacing_parquet(path, schema()) as writer:
+        writer.write_table(pa.Table.from_pylist(rows, schema=schema()))
+
+
+def read_extractions(path: Path) -> Iterator[Extraction]:
+    """Read the table.
+
+    Raises:
+        UserError: It is not there, or is no such table.
+    """
+    for row in read_rows(path, schema().names, "extract"):
+        songs, artists, albums, unfounded = (tuple(row[name]) for name in ("songs", "artists", "albums", "unfounded"))
+        mentions = Mentions(
+            songs, artists, albums, unfounded, row["n_invalid"], row["n_repeated"], row["n_over"]
+        )  # fmt: skip
+        outcome = Outcome(row["failure"], row["rung"], row["asked"])
+        yield Extraction(row["thread_id"], row["comment_id"], mentions, outcome)
+
+
+def read_posts(path: Path) -> list[Text]:
+    """Read the posts out of the threads of the silver layer, by thread id.
+
+    Raises:
+        UserError: The table is not there, or is no such table.
+    """
+    rows = read_rows(path, ("thread_id", "title", "text"), "threads")
+    return sorted(Text(row["thread_id"], None, row["title"] or "", row["text"] or "") for row in rows)
+
+
+def read_replies(path: Path, posts: Sequence[Text]) -> list[Text]:
+    """Read the replies of the silver layer, by thread id and comment id.
+
+    Args:
+        path: The table.
+        posts: The posts that they answer.
+
+    Raises:
+        UserError: The table is not there, is no such table, or holds replies to other posts.
+    """
+    titles = {post.thread_id: post.title for post in posts}
+    replies = []
+    for row in read_rows(path, ("comment_id", "thread_id", "body"), "threads"):
+        title = titles.get(row["thread_id"])
+        if title is None:
+            raise UserError(
+                f"{path}: {row['comment_id']} answers {row['thread_id']}, which is no thread; run threads again"
+            )
+        replies.append(Text(row["thread_id"], row["comment_id"], title, row["body"] or ""))
+    return sorted(replies)
+
+
+def read_rows(path: Path, columns: Sequence[str], stage: str) -> list[dict[str, Any]]:
+    """Read columns of a Parquet file as rows.
+
+    Args:
+        path: The file.
+        columns: Which.
+        stage: Who makes it, for messages.
+
+    Raises:
+        UserError: There is no such file, or columns are missing.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    require((path,), stage)
+    try:
+        rows: list[dict[str, Any]] = pq.read_table(path, columns=list(columns)).select(list(columns)).to_pylist()
+    except (KeyError, pa.ArrowInvalid) as error:
+        raise UserError(
+            f"{path}: not the table of stage {stage} ({error}); expected columns {', '.join(columns)}"
+        ) from error
+    return rows
+
+
+def require(paths: Sequence[Path], stage: str) -> Sequence[Path]:
+    """Return files that a stage makes, or say that it has not been run.
+
+    Raises:
+        UserError: One of them is not there.
+    """
+    for path in paths:
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; run `python -m builder_scripts {stage}` first")
+    return paths

@@ -1,0 +1,1 @@
+"""Stage `refine`: one spelling for each title, ground truth by upvotes, threads of the right size."""

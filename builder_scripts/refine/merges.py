@@ -1,0 +1,200 @@
+"""`gold/merges.csv`: which titles count as one, written by rule, read and changed by people.
+
+Columns: `kind`, `name` (the rarer spelling), `as` (how it is written from now on), `alike` (per cent), `threads` and
+`threads_as` (how many threads have each), `decision` (`merge` or `keep`). A person changes decisions, changes `as`, or
+adds lines, and runs `refine` again. The lines of the file always count; the rule only adds lines for titles that no
+line begins with. Delete the file to start afresh.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.files import replacing
+from musicrs_metric.matching import normalise
+
+from ..extract.mentions import KINDS, Kind
+from ..extract.words import folded
+from .spellings import ALIKE, Decision, likeness, marks
+
+_DECISIONS: dict[str, Decision] = {"merge": "merge", "keep": "keep"}
+# A spreadsheet would take a cell that begins so for a formula, and titles are written by strangers.
+_FORMULA = ("=", "+", "-", "@")
+COLUMNS = ("kind", "name", "as", "alike", "threads", "threads_as", "decision")
+Key = tuple[Kind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """One line of the file.
+
+    Attributes:
+        kind: What both titles are.
+        name: The rarer spelling.
+        into: The spelling that it is to have.
+        alike: Per cent of letters in common; None where a person has added the line.
+        decision: Whether it is done.
+    """
+
+    kind: Kind
+    name: str
+    into: str
+    alike: float | None
+    decision: Decision
+
+    @property
+    def key(self) -> Key:
+        """What the line is about."""
+        return self.kind, normalise(self.name)
+
+    @property
+    def target(self) -> Key:
+        """What it becomes."""
+        return self.kind, normalise(self.into)
+
+
+class Spellings:
+    """The one spelling of each title.
+
+    Args:
+        threads: In how many threads each spelling stands, by kind and spelling.
+        merges: The lines of the file; at most one per title.
+
+    Raises:
+        UserError: The lines lead in a circle.
+    """
+
+    def __init__(self, threads: Mapping[tuple[Kind, str], int], merges: Iterable[Merge]) -> None:
+        merges = [merge for merge in merges if merge.decision == "merge"]
+        self._into = {merge.key: merge.target for merge in merges}
+        # A spelling that somebody wrote down stands before the commonest one.
+        self._spelling = _commonest(threads) | {merge.target: merge.into for merge in merges}
+        for key in self._into:
+            self._final(key)
+
+    def __call__(self, kind: Kind, name: str) -> str:
+        """Spell a title: as the line about it says, else as most threads do that write it alike."""
+        return self._spelling.get(self._final((kind, normalise(name))), name)
+
+    def _final(self, key: Key) -> Key:
+        passed: set[Key] = set()
+        while key in self._into:
+            if key in passed:
+                raise UserError(
+                    f"merges lead in a circle at {key[0]} {show(key[1])}; change one of their lines to keep"
+                )
+            passed.add(key)
+            key = self._into[key]
+        return key
+
+
+def propose(threads: Mapping[tuple[Kind, str], int], known: Sequence[Merge]) -> Iterator[Merge]:
+    """Find titles that are near duplicates of more frequent ones.
+
+    Args:
+        threads: In how many threads each spelling stands, by kind and spelling.
+        known: Lines that are there already; what they merge is not compared again.
+
+    Yields:
+        At most one line per title, about the most similar of the more frequent ones; frequent titles first. A title
+        that is merged is no target for others, so that no line of the rule leads to another.
+    """
+    from rapidfuzz import fuzz, process
+
+    by_form, common = _by_form(threads), _commonest(threads)
+    decided = {merge.key: merge.decision for merge in known}
+    targets: dict[tuple[Kind, tuple[str, ...]], dict[str, str]] = defaultdict(dict)
+    for key in sorted(common, key=lambda key: (-by_form[key], key)):
+        kind, name, form = key[0], common[key], folded(common[key])
+        among = targets[kind, marks(form)]
+        decision = decided.get(key)
+        if decision is None and form:
+            best = process.extractOne(form, among.keys(), scorer=fuzz.ratio, score_cutoff=ALIKE)
+            alike = best and likeness(name, among[best[0]])
+            if best and alike:
+                yield Merge(kind, name, among[best[0]], *alike)
+                decision = alike.decision
+        if decision != "merge" and form:
+            among.setdefault(form, name)
+
+
+def write_merges(path: Path, merges: Iterable[Merge], threads: Mapping[tuple[Kind, str], int]) -> None:
+    """Write the file in one step, with how many threads have each title."""
+    by_form = _by_form(threads)
+    with replacing(path) as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(COLUMNS)
+        for merge in merges:
+            alike = "" if merge.alike is None else f"{merge.alike:g}"
+            n, n_into = by_form[merge.key], by_form[merge.target]
+            lines.writerow((merge.kind, _cell(merge.name), _cell(merge.into), alike, n, n_into, merge.decision))
+
+
+def read_merges(path: Path) -> list[Merge]:
+    """Read the file; what a spreadsheet makes of it is read too, whatever its numbers became.
+
+    Returns:
+        Its lines; none where there is no file.
+
+    Raises:
+        UserError: A line is not as the module has it, or two are about one title.
+    """
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.DictReader(file)
+        missing = [name for name in ("kind", "name", "as", "decision") if name not in (lines.fieldnames or ())]
+        if missing:
+            raise UserError(f"{path}: no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
+        merges: dict[Key, Merge] = {}
+        for line in lines:
+            where = f"{path}, line {lines.line_num}"
+            merge = _merge(line, where)
+            if merges.setdefault(merge.key, merge) is not merge:
+                raise UserError(f"{where}: a second line about {merge.kind} {show(merge.name)}; expected one")
+    return list(merges.values())
+
+
+def _merge(line: Mapping[str, str | None], where: str) -> Merge:
+    kind, decision = line["kind"], _DECISIONS.get(line["decision"] or "")
+    name, into = _title(line["name"]), _title(line["as"])
+    if kind not in KINDS:
+        raise UserError(f"{where}: kind is {show(kind)}, expected one of {', '.join(KINDS)}")
+    if decision is None:
+        raise UserError(f"{where}: decision is {show(line['decision'])}, expected merge or keep")
+    if not normalise(name) or not normalise(into):
+        raise UserError(f"{where}: {'name' if normalise(into) else 'as'} is empty, expected a title")
+    try:
+        alike = float(line.get("alike") or "")
+    except ValueError:
+        alike = None
+    return Merge(kind, name, into, alike, decision)
+
+
+def _cell(title: str) -> str:
+    return f"'{title}" if title.startswith(_FORMULA) else title
+
+
+def _title(cell: str | None) -> str:
+    title = (cell or "").strip()
+    return title[1:] if title.startswith("'") and title[1:].startswith(_FORMULA) else title
+
+
+def _by_form(threads: Mapping[tuple[Kind, str], int]) -> Counter[Key]:
+    total: Counter[Key] = Counter()
+    for (kind, name), n in threads.items():
+        total[kind, normalise(name)] += n
+    return total
+
+
+def _commonest(threads: Mapping[tuple[Kind, str], int]) -> dict[Key, str]:
+    """The spelling of each normal form that most threads have; of equals one with capitals, then the first by code."""
+    best: dict[Key, str] = {}
+    for kind, name in sorted(threads, key=lambda key: (-threads[key], key[1] == key[1].lower(), key[1])):
+        best.setdefault((kind, normalise(name)), name)
+    return best

@@ -1,0 +1,84 @@
+"""How alike two titles are, and what of that is safe to take for one title without asking a person."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from ..extract.words import folded
+
+Decision = Literal["merge", "keep"]
+
+# Titles less alike than this are not even proposed.
+ALIKE = 90
+# In a short title one letter more or less makes another song: "Dream" and "Dreams".
+_SHORTEST_MISSPELT = 10
+_SHORTEST_WORD, _WORDS_ALIKE = 5, 80
+# Words that tell works of one series apart, as do numbers and single letters: "Sonata No. 2 in A", "in B minor".
+_MARK = re.compile(r"\d\w*|[ivxlcdm]+|\w|major|minor|sharp|flat|op|no|live|remix|acoustic|instrumental|demo|part|vol")
+
+
+class Likeness(NamedTuple):
+    """What speaks for one title.
+
+    Attributes:
+        alike: Share of letters in common, in per cent.
+        decision: Whether to merge without asking.
+    """
+
+    alike: float
+    decision: Decision
+
+
+def marks(form: str) -> tuple[str, ...]:
+    """The words of a folded title that tell it from its siblings; titles that differ in them are never compared."""
+    return tuple(word for word in form.split() if _MARK.fullmatch(word))
+
+
+def likeness(name: str, other: str) -> Likeness | None:
+    """Compare two titles that differ.
+
+    Merged without asking are titles of the same words (case, accents and punctuation aside), and long titles that have
+    as many words, each equal or misspelt: of five letters or more, four fifths alike, and no mere plural.
+
+    Args:
+        name: A title.
+        other: Another.
+
+    Returns:
+        None where they are not alike.
+
+    Examples:
+        >>> likeness("Heart Shaped Box", "heart-shaped box")
+        Likeness(alike=100.0, decision='merge')
+        >>> likeness("Smells Like Teen Sprit", "Smells Like Teen Spirit").decision
+        'merge'
+        >>> likeness("Beautiful Dream", "Beautiful Dreams").decision
+        'keep'
+        >>> likeness("Symphony No. 5", "Symphony No. 6") is None
+        True
+    """
+    from rapidfuzz import fuzz
+
+    form, other_form = folded(name), folded(other)
+    if not form or not other_form or marks(form) != marks(other_form):
+        return None
+    if form == other_form:
+        return Likeness(100.0, "merge")
+    alike = round(fuzz.ratio(form, other_form), 1)
+    if alike < ALIKE:
+        return None
+    return Likeness(alike, "merge" if _is_misspelling(form, other_form) else "keep")
+
+
+def _is_misspelling(form: str, other: str) -> bool:
+    from rapidfuzz import fuzz
+
+    words, others = form.split(), other.split()
+    if len(words) != len(others) or len(form) < _SHORTEST_MISSPELT:
+        return False
+    return all(
+        min(len(a), len(b)) >= _SHORTEST_WORD and fuzz.ratio(a, b) >= _WORDS_ALIKE and f"{a}s" != b and f"{b}s" != a
+        for a, b in zip(words, others, strict=True)
+        if a != b
+    )
