@@ -1,0 +1,117 @@
+"""How far the annotators are and how far they agree: figures, votes, and the questions that are left to settle."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.files import replacing, to_json, write_text
+
+from .ballots import About, Ballot, ballots
+from .disagreements import Disagreement, disagreements, guarded, write_disagreements
+from .judgement import Judgement
+from .kappa import LABELS, Kappa, cohen, fleiss, label
+from .shares import PAPER, Share, shares
+from .worklist import WorkItem
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What is known about the agreement of annotators.
+
+    Attributes:
+        finished: How many threads each annotator has finished.
+        overlap: How many threads have so many judgements, 0 included.
+        fleiss: Fleiss' kappa by kind of question; None where no question has two answers.
+        cohen: Cohen's kappa by pair of annotators and kind of question, likewise.
+        shares: What was changed, over all judgements.
+        ballots: All votes.
+        disagreements: The questions to settle.
+        resamples: Bootstrap resamples.
+        seed: Seed of the bootstrap.
+    """
+
+    finished: Mapping[str, int]
+    overlap: Mapping[int, int]
+    fleiss: Mapping[About, Kappa | None]
+    cohen: Mapping[tuple[str, str], Mapping[About, Kappa | None]]
+    shares: Mapping[str, Share]
+    ballots: Sequence[Ballot]
+    disagreements: Sequence[Disagreement]
+    resamples: int
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types, without the votes."""
+        about = Counter(one.question.about for one in self.disagreements)
+        return {
+            "finished": dict(self.finished),
+            "threads_by_judgements": {str(n): threads for n, threads in self.overlap.items()},
+            "fleiss": {name: kappa and kappa._asdict() for name, kappa in self.fleiss.items()},
+            "cohen": [
+                {"annotators": list(pair)} | {name: kappa and kappa._asdict() for name, kappa in kappas.items()}
+                for pair, kappas in self.cohen.items()
+            ],
+            "shares": {
+                name: share._asdict() | {"value": share.value, "paper": PAPER[name]}
+                for name, share in self.shares.items()
+            },
+            "disagreements": dict(about),
+            "resamples": self.resamples,
+            "seed": self.seed,
+        }
+
+
+def agree(
+    items: Sequence[WorkItem], judged: Mapping[str, Mapping[str, Judgement]], *, resamples: int, seed: int
+) -> Agreement:
+    """Compare annotators.
+
+    Args:
+        items: The work list.
+        judged: Judgements by annotator and thread.
+        resamples: Bootstrap resamples.
+        seed: Seed of the generator.
+    """
+    votes = ballots(items, judged)
+    times = Counter(thread_id for threads in judged.values() for thread_id in threads)
+    return Agreement(
+        finished={name: len(threads) for name, threads in judged.items()},
+        overlap=dict(sorted(Counter(times[item.thread_id] for item in items).items())),
+        fleiss={about: fleiss(votes, about, resamples=resamples, seed=seed) for about in LABELS},
+        cohen={
+            pair: {about: cohen(votes, about, pair, resamples=resamples, seed=seed) for about in LABELS}
+            for pair in combinations(sorted(judged), 2)
+            if set(judged[pair[0]]) & set(judged[pair[1]])
+        },
+        shares=shares(items, (judgement for threads in judged.values() for judgement in threads.values())),
+        ballots=votes,
+        disagreements=disagreements(votes),
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def write_agreement(folder: Path, found: Agreement, items: Sequence[WorkItem]) -> None:
+    """Write `agreement.json`, `votes.csv` and `disagreements.csv`, each in one step.
+
+    Args:
+        folder: Where to.
+        found: What was found.
+        items: The work list.
+    """
+    write_text(folder / "agreement.json", [to_json(found.to_dict(), indent=2), "\n"])
+    write_disagreements(folder / "disagreements.csv", found.disagreements, items)
+    with replacing(folder / "votes.csv") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("thread", "question", "subject", "annotator", "vote", "label"))
+        for ballot in found.ballots:
+            about = ballot.question.about
+            for annotator, vote in ballot.votes.items():
+                counted = label(about, vote) if about in LABELS else ""
+                lines.writerow(map(guarded, (*ballot.question, annotator, vote, counted)))

@@ -1,0 +1,115 @@
+"""The page, wired: what is sent when something is answered, and what is shown then. `desk` decides, `screen` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from musicrs_metric.errors import UserError
+
+from . import page
+from .desk import Desk, Sent, Step
+from .form import Shape, read_fields
+from .screen import Screen
+
+_HERE = Path(__file__).parent
+_STAMP = "(...values) => { values[2] = performance.timeOrigin + performance.now(); return values; }"
+# The address keeps annotator and thread, so that a reload comes back to them.
+_REMEMBER = """(annotator, thread) => {
+    const url = new URL(location);
+    if (annotator) { url.searchParams.set("annotator", annotator); url.searchParams.set("thread", thread); }
+    history.replaceState(null, "", url);
+}"""
+
+
+class _Kept(NamedTuple):
+    told: str
+    go_on: bool
+
+
+def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
+    """Make the page.
+
+    Args:
+        desk: What it works on.
+        files: Downloaded audio by video id.
+    """
+    with gr.Blocks(title="MusiCRS annotation", analytics_enabled=False) as blocks:
+        screen = Screen(Shape.of(desk.items.values()), files)
+
+        def keep(values: tuple[Any, ...], request: gr.Request, *, done: bool) -> _Kept:
+            annotator, thread_id, at, *flat = values
+            try:
+                answers = read_fields(desk.item(thread_id), screen.shape, flat, done=done)
+                left = desk.save(annotator, answers, Sent(str(request.session_hash), float(at or 0)))
+            except (UserError, OSError) as error:
+                return _Kept(page.status(f"Not saved: {error}", failed=True), go_on=False)
+            if done and left:
+                return _Kept(page.status("Saved, but not finished:", left), go_on=False)
+            return _Kept(page.status(f"Saved at {datetime.now():%H:%M:%S}"), go_on=True)
+
+        def autosave(request: gr.Request, *values: Any) -> str:
+            return keep(values, request, done=False).told
+
+        def leave_for(step: Step, *, done: bool = False) -> Callable[..., dict[Any, Any]]:
+            def move(request: gr.Request, *values: Any) -> dict[Any, Any]:
+                kept = keep(values, request, done=done)
+                if not kept.go_on:
+                    return {screen.saved: kept.told}
+                return screen.fill(desk.view(values[0], values[1], step), kept.told)
+
+            return move
+
+        def join(name: str, thread_id: str | None = None) -> dict[Any, Any]:
+            try:
+                return screen.fill(desk.join(name, thread_id))
+            except (UserError, OSError) as error:
+                return {screen.notice: page.status(str(error), failed=True)}
+
+        def come_back(request: gr.Request) -> dict[Any, Any]:
+            name = request.query_params.get("annotator")
+            return join(name, request.query_params.get("thread")) if name else {screen.notice: ""}
+
+        sent = [screen.annotator, screen.thread, screen.stamp, *screen.answers]
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+        remember: dict[str, Any] = {"fn": None, "inputs": [screen.annotator, screen.thread], "js": _REMEMBER}
+        changes = [field.input for field in screen.answers]
+        gr.on(changes, autosave, sent, screen.saved, js=_STAMP, trigger_mode="always_last", **quiet)
+        for button, move in (
+            (screen.previous, leave_for("previous")),
+            (screen.next, leave_for("next")),
+            (screen.unfinished, leave_for("unfinished")),
+            (screen.finish, leave_for("unfinished", done=True)),
+        ):
+            button.click(move, sent, screen.all, js=_STAMP, **quiet).then(**remember)
+        gr.on([screen.start.click, screen.name.submit], join, screen.name, screen.all, **quiet).then(**remember)
+        blocks.load(come_back, None, screen.all, **quiet).then(**remember)
+    blocks.queue(default_concurrency_limit=8)
+    return blocks
+
+
+def serve(desk: Desk, files: Mapping[str, Path], *, host: str, port: int) -> None:
+    """Serve the page until it is stopped.
+
+    Args:
+        desk: What it works on.
+        files: Downloaded audio by video id.
+        host: Address to listen on.
+        port: Port to listen on.
+
+    Raises:
+        UserError: The port is taken.
+    """
+    try:
+        build(desk, files).launch(
+            server_name=host, server_port=port, allowed_paths=sorted({str(file.parent) for file in files.values()}),
+            css=(_HERE / "style.css").read_text(encoding="utf-8"),
+            head=f"<script>{(_HERE / 'keys.js').read_text(encoding='utf-8')}</script>",
+            footer_links=[], quiet=True, max_file_size=1, ssr_mode=False, show_error=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise UserError(f"port {port}: {error}; give another with --port") from error

@@ -1,0 +1,158 @@
+"""`python -m builder_scripts annotate`: people judge the threads, and what they differ in is settled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from .agree import Agreement
+    from .kappa import Kappa
+
+annotate = typer.Typer(
+    name="annotate",
+    help="Have people judge category, links, entities and query of each thread, and settle what they differ in.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+WorkFolder = Annotated[Path, typer.Option("--work", help="Work folder of the corpus.")]
+
+
+@annotate.command()
+def prepare(work: WorkFolder) -> None:
+    """Write the work list of the corpus: -> gold/worklist.jsonl.
+
+    Answers that were given before it was made anew are kept; new questions are asked.
+    """
+    from ..layout import Work
+    from . import places
+    from .lines import write_lines
+    from .prepare import work_items
+
+    items = work_items(Work(work))
+    path = places.worklist(Work(work))
+    write_lines(path, items)
+    typer.echo(f"{len(items):,} threads -> {path}")
+
+
+@annotate.command()
+def serve(
+    work: WorkFolder,
+    overlap: Annotated[int, typer.Option(min=1, help="How many annotators each thread is to have.")] = 2,
+    resting: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Annotator who gets nothing new; may be repeated.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on; there is no password.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 7860,
+) -> None:
+    """Serve the page on which annotators work; stop it with Ctrl-C at any time, nothing is lost."""
+    from musicrs_dataset.fetch.store import AudioStore
+
+    from ..layout import Work
+    from . import places
+    from .app import serve as listen
+    from .desk import Desk
+    from .store import AnswerStore
+    from .worklist import read_worklist
+
+    folder = Work(work)
+    items = read_worklist(places.worklist(folder))
+    desk = Desk(items, AnswerStore(places.answers(folder)), overlap, resting or ())
+    typer.echo(f"http://{host}:{port} (Ctrl-C stops it)")
+    listen(desk, AudioStore(folder.audio).videos(), host=host, port=port)
+
+
+@annotate.command()
+def agree(
+    work: WorkFolder,
+    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples of the intervals.")] = 2_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Say how far annotators are and agree: -> private/agreement/agreement.json, votes.csv, disagreements.csv."""
+    from rich.console import Console
+
+    from musicrs_metric.errors import count
+    from musicrs_metric.files import to_json
+
+    from ..layout import Work
+    from . import places
+    from .agree import agree as compare
+    from .agree import write_agreement
+    from .ballots import finished
+    from .store import AnswerStore
+    from .worklist import read_worklist
+
+    folder = Work(work)
+    items = read_worklist(places.worklist(folder))
+    store = AnswerStore(places.answers(folder))
+    told = Console(stderr=True)
+    with told.status("comparing"):
+        found = compare(items, finished(items, store), resamples=resamples, seed=seed)
+    write_agreement(places.agreement(folder), found, items)
+    if store.damaged:
+        told.print(f"{count(store.damaged, 'damaged line')} passed over", style="yellow")
+    if as_json:
+        typer.echo(to_json(found.to_dict(), indent=2))
+    else:
+        _print(found)
+    told.print(f"wrote {places.agreement(folder)}", markup=False, highlight=False, soft_wrap=True)
+
+
+@annotate.command()
+def settle(
+    work: WorkFolder,
+    decisions: Annotated[Path | None, typer.Option(help="disagreements.csv with the column settled filled in.")] = None,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="Let more than half of the annotators decide what is not settled.")
+    ] = False,
+    labels: Annotated[Path | None, typer.Option(help="A labels file in place of the annotators.")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Leave out threads that nobody has finished.")] = False,
+) -> None:
+    """Make the labels that later stages use: -> gold/labels.jsonl."""
+    from musicrs_metric.errors import UserError
+
+    from ..layout import Work
+    from ..llm.telling import tell
+    from .run import Settling, run
+
+    if labels is not None and (decisions is not None or majority):
+        raise UserError("--labels takes the place of the annotators; leave out --decisions and --majority")
+    manifest, new = run(Work(work), Settling(decisions, majority, labels, partial))
+    tell(manifest, new, Work(work).labels)
+
+
+def _print(found: Agreement) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    finished = ", ".join(f"{name} {n:,}" for name, n in found.finished.items())
+    console.print(f"Threads finished: {finished or 'none'}", markup=False, highlight=False)
+    overlap = ", ".join(f"{threads:,} with {n}" for n, threads in found.overlap.items())
+    console.print(f"Threads by judgements: {overlap}", markup=False, highlight=False)
+    kappas = Table(
+        "annotators", *found.fleiss, title="Kappa [95 % interval], share of equal answers", title_justify="left"
+    )
+    kappas.add_row("all (Fleiss)", *(_cell(kappa) for kappa in found.fleiss.values()))
+    for pair, row in found.cohen.items():
+        kappas.add_row(escape(" - ".join(pair)), *(_cell(kappa) for kappa in row.values()))
+    console.print(kappas)
+    changed = Table("share", "", "here", "paper", title="What was changed", title_justify="left")
+    for name, share in found.to_dict()["shares"].items():
+        value = "" if share["value"] is None else f"{100 * share['value']:.1f} %"
+        changed.add_row(name, f"{share['part']:,} of {share['whole']:,}", value, f"{100 * share['paper']:.1f} %")
+    console.print(changed)
+    console.print(f"To settle: {len(found.disagreements):,} questions", highlight=False)
+
+
+def _cell(kappa: Kappa | None) -> str:
+    if kappa is None:
+        return "-"
+    if kappa.value is None:
+        return "undefined: one answer only"
+    interval = "" if kappa.low is None else f" \\[{kappa.low:.2f}, {kappa.high:.2f}]"
+    return f"{kappa.value:.2f}{interval}, {100 * kappa.agreement:.0f} % of {kappa.n_questions:,}"

@@ -1,0 +1,188 @@
+"""Questions on which annotators differ, as a CSV file that a person settles in a spreadsheet.
+
+| column | |
+|---|---|
+| `row` | names the question with its votes; leave it as it is |
+| `thread`, `title`, `question`, `subject` | what it is about |
+| `choices` | the votes, numbered, with how many people gave each |
+| `settled` | to be filled: the number of a choice, or an answer of one's own |
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from musicrs_metric.errors import UserError, show, some
+from musicrs_metric.files import replacing
+
+from .ballots import LEAVE_OUT, About, Ballot, Question
+from .judgement import canonical_url, read_entity
+from .worklist import CATEGORIES, MUSIC, WorkItem
+
+COLUMNS = ("row", "thread", "title", "question", "subject", "choices", "settled")
+_WORDS: Mapping[About, tuple[str, ...]] = {
+    "category": CATEGORIES,
+    "link": ("valid", "invalid"),
+    "added link": (LEAVE_OUT,),
+    "entity": ("relevant", "irrelevant"),
+    "added entity": (LEAVE_OUT,),
+    "query": (),
+}
+_ALLOWED: Mapping[About, str] = {
+    "category": "music, pop culture or other",
+    "link": "valid, invalid or an address of YouTube",
+    "added link": f"{LEAVE_OUT} or an address of YouTube",
+    "entity": "relevant or irrelevant",
+    "added entity": f"{LEAVE_OUT} or an entity as kind: name",
+    "query": "or a text",
+}
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Disagreement(NamedTuple):
+    """A question with more than one answer.
+
+    Attributes:
+        question: The question.
+        choices: The different answers with their numbers, most frequent first.
+    """
+
+    question: Question
+    choices: tuple[tuple[str, int], ...]
+
+    @property
+    def row(self) -> str:
+        """A name that changes with the question and its answers, so that a decision is never applied to others."""
+        digest = hashlib.sha256("\0".join((*self.question, *(answer for answer, _ in self.choices))).encode())
+        return f"q-{digest.hexdigest()[:12]}"  # digits alone, or with an e, would be a number to a spreadsheet
+
+    @property
+    def majority(self) -> str | None:
+        """The answer that more than half of the votes have, if there is one."""
+        answer, most = self.choices[0]
+        return answer if 2 * most > sum(n for _, n in self.choices) else None
+
+
+def disagreements(ballots: Iterable[Ballot]) -> list[Disagreement]:
+    """Find the questions on which annotators differ.
+
+    Args:
+        ballots: All ballots.
+
+    Returns:
+        In the order of the ballots. Threads that nobody takes for music go no further, so nothing is asked about them
+        but their category.
+    """
+    given = list(ballots)
+    music = {
+        ballot.question.thread_id
+        for ballot in given
+        if ballot.question.about == "category" and MUSIC in ballot.votes.values()
+    }
+    return [
+        Disagreement(ballot.question, tuple(choices))
+        for ballot in given
+        if len(choices := ballot.choices()) > 1
+        and (ballot.question.about == "category" or ballot.question.thread_id in music)
+    ]
+
+
+def write_disagreements(path: Path, found: Iterable[Disagreement], items: Iterable[WorkItem]) -> None:
+    """Write the file in one step, with no cell that a spreadsheet takes for a formula."""
+    titles = {item.thread_id: item.title for item in items}
+    with replacing(path) as file:
+        file.write("\ufeff")  # without it a spreadsheet may take UTF-8 for something else
+        lines = csv.writer(file, lineterminator="\r\n")
+        lines.writerow(COLUMNS)
+        for one in found:
+            choices = "\n".join(f"{n}: {answer} ({votes})" for n, (answer, votes) in enumerate(one.choices, 1))
+            thread_id, about, subject = one.question
+            cells = (one.row, thread_id, titles[thread_id], about, subject, choices, "")
+            lines.writerow(map(guarded, cells))
+
+
+def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, str]:
+    """Read a settled file.
+
+    Args:
+        path: The file, as it was written or as a spreadsheet saved it.
+        found: The disagreements as they are now.
+
+    Returns:
+        Decision by question; rows that are not settled are left out.
+
+    Raises:
+        UserError: There is no such file, a column is missing, a row belongs to no disagreement or appears twice, or a
+            decision is none that the question can have.
+    """
+    known = {one.row: one for one in found}
+    decisions: dict[Question, str] = {}
+    for where, row in _rows(path):
+        settled, name = unguarded(row["settled"] or "").strip(), (row["row"] or "").strip()
+        one = known.get(name)
+        if not settled:
+            continue
+        if one is None:
+            raise UserError(
+                f"{where}: {show(name)} is no disagreement of the answers as they are now; run agree again and settle "
+                "the file that it writes"
+            )
+        if one.question in decisions:
+            raise UserError(f"{where}: {name} is settled twice; leave one of the rows")
+        decisions[one.question] = _decision(one, settled, where)
+    return decisions
+
+
+def guarded(cell: str) -> str:
+    """Mark a cell as text where a spreadsheet would calculate it."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def unguarded(cell: str) -> str:
+    """Take away the mark that `guarded` set."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+def _rows(path: Path) -> list[tuple[str, Mapping[str, str | None]]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected disagreements.csv with the column settled filled in") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text; save it as CSV UTF-8") from error
+    header = text.split("\n", 1)[0]
+    # Where the comma is the decimal mark, spreadsheets separate cells with semicolons.
+    delimiter = ";" if header.count(";") > header.count(",") else ","
+    lines = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
+    missing = [name for name in ("row", "settled") if name not in (lines.fieldnames or ())]
+    if missing:
+        raise UserError(f"{path}: no column {some(missing)}; expected {', '.join(COLUMNS)}")
+    return [(f"{path}, line {lines.line_num}", row) for row in lines]
+
+
+def _decision(one: Disagreement, settled: str, where: str) -> str:
+    if settled.isdecimal() and 1 <= int(settled) <= len(one.choices):
+        return one.choices[int(settled) - 1][0]
+    answer = _own_answer(one.question.about, settled)
+    if answer is None:
+        raise UserError(
+            f"{where}: settled is {show(settled)}, expected the number of a choice, {_ALLOWED[one.question.about]}"
+        )
+    return answer
+
+
+def _own_answer(about: About, settled: str) -> str | None:
+    lower = settled.lower()
+    if lower in _WORDS[about]:
+        return lower
+    if about in ("link", "added link"):
+        return canonical_url(settled)
+    if about == "added entity":
+        entity = read_entity(settled)
+        return None if entity is None else str(entity)
+    return " ".join(settled.split()) if about == "query" else None

@@ -1,0 +1,149 @@
+"""How far annotators agree beyond chance: Cohen's kappa for pairs, Fleiss' kappa for all, with bootstrap intervals.
+
+The statistics are statsmodels'. Threads are drawn, not single questions: what one person thinks of the links of a
+thread hangs together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from musicrs_metric.measures import Floats
+
+from .ballots import About, Ballot
+from .worklist import CATEGORIES
+
+RESAMPLES = 2_000
+# The answers that a question can have; every address is a `corrected` link.
+LABELS: Mapping[About, tuple[str, ...]] = {
+    "category": CATEGORIES,
+    "link": ("valid", "invalid", "corrected"),
+    "entity": ("relevant", "irrelevant"),
+}
+
+
+class Kappa(NamedTuple):
+    """Agreement of two or more annotators on one kind of question.
+
+    Attributes:
+        value: 1 for full agreement, 0 for what chance gives; None where everybody gave one and the same answer, so
+            that chance gives full agreement too.
+        low: Lower end of the 95 % percentile bootstrap interval; None where there are too few threads for one.
+        high: Upper end.
+        agreement: Share of pairs of answers to one question that are equal.
+        n_questions: How many questions it is measured on.
+        n_threads: How many threads they belong to.
+        n_annotators: How many answers each question has.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    agreement: float
+    n_questions: int
+    n_threads: int
+    n_annotators: int
+
+
+def label(about: About, vote: str) -> str:
+    """The answer that a vote counts as."""
+    return vote if vote in LABELS[about] else "corrected"
+
+
+def cohen(
+    ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, resamples: int = RESAMPLES, seed: int = 0
+) -> Kappa | None:
+    """Cohen's kappa of two annotators (Cohen 1960, doi:10.1177/001316446002000104).
+
+    Args:
+        ballots: All ballots.
+        about: The kind of question.
+        pair: The annotators.
+        resamples: Bootstrap resamples.
+        seed: Seed of the generator.
+
+    Returns:
+        The agreement, or None where they answered no question in common.
+    """
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    labels = LABELS[about]
+    tables: dict[str, Floats] = {}
+    for thread_id, votes in _votes(ballots, about):
+        if pair[0] in votes and pair[1] in votes:
+            table = tables.setdefault(thread_id, np.zeros((len(labels), len(labels))))
+            table[labels.index(votes[pair[0]]), labels.index(votes[pair[1]])] += 1
+    if not tables:
+        return None
+    stacked = np.stack(list(tables.values()))
+
+    def kappa(times_drawn: Floats) -> float:
+        return float(cohens_kappa(np.tensordot(times_drawn, stacked, axes=1), return_results=False))
+
+    total = stacked.sum(axis=0)
+    value, low, high = _with_interval(kappa, len(stacked), resamples, seed)
+    return Kappa(value, low, high, float(np.trace(total) / total.sum()), int(total.sum()), len(stacked), 2)
+
+
+def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int = RESAMPLES, seed: int = 0) -> Kappa | None:
+    """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619), whoever answered which question.
+
+    It is defined for one number of answers per question, so it is measured on the questions with the most frequent
+    number of at least two, the greater of equals.
+
+    Args:
+        ballots: All ballots.
+        about: The kind of question.
+        resamples: Bootstrap resamples.
+        seed: Seed of the generator.
+
+    Returns:
+        The agreement, or None where no question has two answers.
+    """
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
+    answered = [(thread_id, list(votes.values())) for thread_id, votes in _votes(ballots, about) if len(votes) > 1]
+    if not answered:
+        return None
+    sizes = Counter(len(votes) for _, votes in answered)
+    size = max(sizes, key=lambda size: (sizes[size], size))
+    answered = [(thread_id, votes) for thread_id, votes in answered if len(votes) == size]
+    rows = np.array([[votes.count(label) for label in LABELS[about]] for _, votes in answered])
+    names, thread = np.unique([thread_id for thread_id, _ in answered], return_inverse=True)
+
+    def kappa(times_drawn: Floats) -> float:
+        return float(fleiss_kappa(np.repeat(rows, times_drawn[thread].astype(int), axis=0)))
+
+    value, low, high = _with_interval(kappa, len(names), resamples, seed)
+    equal_pairs = float((rows * (rows - 1)).sum() / (len(rows) * size * (size - 1)))
+    return Kappa(value, low, high, equal_pairs, len(rows), len(names), size)
+
+
+def _votes(ballots: Sequence[Ballot], about: About) -> list[tuple[str, dict[str, str]]]:
+    """Thread and answers by annotator of each question of a kind."""
+    return [
+        (ballot.question.thread_id, {name: label(about, vote) for name, vote in ballot.votes.items()})
+        for ballot in ballots
+        if ballot.question.about == about
+    ]
+
+
+def _with_interval(
+    statistic: Callable[[Floats], float], n_threads: int, resamples: int, seed: int
+) -> tuple[float | None, float | None, float | None]:
+    """The statistic on all threads, and its interval over resamples in which it is defined."""
+    rng = np.random.default_rng(seed)
+    with np.errstate(invalid="ignore", divide="ignore"):  # one answer throughout: 0 / 0, told as None
+        value = statistic(np.ones(n_threads))
+        if np.isnan(value):
+            return None, None, None
+        drawn = rng.multinomial(n_threads, np.full(n_threads, 1 / n_threads), size=resamples)
+        values = np.array([statistic(times.astype(float)) for times in drawn])
+    if n_threads < 2:
+        return value, None, None
+    low, high = np.nanquantile(values, (0.025, 0.975))
+    return value, float(low), float(high)

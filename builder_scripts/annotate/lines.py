@@ -1,0 +1,69 @@
+"""JSON lines of frozen dataclasses: written in one way, and read with every field checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.files import to_json, write_text
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Row = TypeVar("Row")
+
+
+def read_lines(path: Path, row: type[Row]) -> list[Row]:
+    """Read a file of one object per line.
+
+    Args:
+        path: The file, UTF-8; blank lines are passed over.
+        row: The dataclass that each line has the fields of.
+
+    Raises:
+        UserError: The file cannot be read, or a line has other fields or types; with the line.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+    return [parse_line(line, row, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def parse_line(line: bytes, row: type[Row], where: str) -> Row:
+    """Read one line.
+
+    Args:
+        line: The line, UTF-8.
+        row: The dataclass that it has the fields of.
+        where: What to call the line in a message.
+
+    Raises:
+        UserError: It is no such object.
+    """
+    from pydantic import ValidationError
+
+    try:
+        value: Row = _adapter(cast("Any", row)).validate_json(line, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        found = "" if field == "" or first["type"] == "missing" else f", found {show(first['input'])}"
+        raise UserError(f"{where}{field and f', {field}'}: {first['msg']}{found}") from error
+    return value
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> None:
+    """Write a file of one object per line, in one step."""
+    write_text(path, (to_json(asdict(row)) + "\n" for row in rows))
+
+
+@cache
+def _adapter(row: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(row)

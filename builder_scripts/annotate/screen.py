@@ -1,0 +1,145 @@
+"""The fields of the page and what a view puts into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from . import page
+from .answers import Answers
+from .desk import View
+from .form import LONGEST, NO, YES, Shape, entity_label, write_fields
+from .worklist import CATEGORIES, WorkItem
+
+_KEYS = """
+<kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd> category · <kbd>j</kbd> <kbd>k</kbd> next, previous question · <kbd>y</kbd>
+<kbd>n</kbd> answer it · <kbd>v</kbd> all other links are valid · <kbd>r</kbd> all other entities are relevant ·
+<kbd>e</kbd> edit the query, <kbd>Esc</kbd> leave a text · <kbd>Enter</kbd> (in a text <kbd>Ctrl</kbd> <kbd>Enter</kbd>)
+finish and go on · <kbd>[</kbd> <kbd>]</kbd> previous, next thread · <kbd>u</kbd> next unfinished
+"""
+
+
+class LinkRow(NamedTuple):
+    """The fields of one link."""
+
+    group: gr.Group
+    player: gr.HTML
+    valid: gr.Radio
+    instead: gr.Textbox
+
+
+class Screen:
+    """All fields of the page, made inside the `gr.Blocks` that is open.
+
+    The number of fields is fixed: what a thread has no use for is hidden. Who works at what is kept in hidden fields of
+    the page itself, so that a page goes on working when its server was started anew.
+
+    Args:
+        shape: How many links and entities there is room for.
+        files: Downloaded audio by video id.
+    """
+
+    def __init__(self, shape: Shape, files: Mapping[str, Path]) -> None:
+        self.shape, self._files = shape, files
+        self.annotator, self.thread = gr.Textbox(visible=False), gr.Textbox(visible=False)
+        self.stamp = gr.Number(visible=False)
+        with gr.Row(equal_height=True) as self.door:
+            self.name = gr.Textbox(label="Your name", max_length=40, autofocus=True, elem_id="name")
+            self.start = gr.Button("Start", variant="primary", elem_id="start")
+        self.notice, self.progress = gr.HTML(elem_id="notice"), gr.HTML(elem_id="progress")
+        with gr.Row(visible=False) as self.work:
+            with gr.Column(scale=5, min_width=340):
+                self.panel = gr.HTML(elem_id="thread")
+            with gr.Column(scale=4, min_width=340):
+                self._questions()
+                self._bar()
+
+    @property
+    def answers(self) -> list[Any]:
+        """The fields that are answered, in the order of `form.Fields.flat`."""
+        rows = self.links
+        single = [self.category, self.query, self.more_links, self.more_entities]
+        return [*single, *(row.valid for row in rows), *(row.instead for row in rows), *self.entities]
+
+    @property
+    def all(self) -> list[Any]:
+        """Every field that a view may change."""
+        frame = [self.annotator, self.thread, self.door, self.work, self.notice, self.progress, self.saved, self.panel]
+        return [*frame, *(row.group for row in self.links), *(row.player for row in self.links), *self.answers]
+
+    def fill(self, view: View, told: str = "") -> dict[Any, Any]:
+        """Say what the fields are to hold.
+
+        Args:
+            view: What the annotator sees.
+            told: What became of the answers before, as HTML.
+        """
+        frame = {
+            self.annotator: view.annotator,
+            self.thread: view.item.thread_id if view.item else "",
+            self.door: gr.update(visible=False),
+            self.work: gr.update(visible=view.item is not None),
+            self.notice: "",
+            self.progress: page.progress_panel(view),
+            self.saved: told,
+        }
+        if view.item is None or view.answers is None:
+            return frame
+        return frame | {self.panel: page.thread_panel(view.item)} | self._fill_answers(view.item, view.answers)
+
+    def _fill_answers(self, item: WorkItem, answers: Answers) -> dict[Any, Any]:
+        values: dict[Any, Any] = dict(zip(self.answers, write_fields(answers, self.shape).flat(), strict=True))
+        for place, row in enumerate(self.links):
+            here = place < len(item.links)
+            values[row.group] = gr.update(visible=here)
+            values[row.player] = page.player(place + 1, item.links[place], self._files) if here else ""
+        for place, field in enumerate(self.entities):
+            here = place < len(item.entities)
+            label = entity_label(item, item.entities[place]) if here else ""
+            values[field] = gr.update(value=values[field], label=label, visible=here)
+        return values
+
+    def _questions(self) -> None:
+        self.category = gr.Radio(list(CATEGORIES), label="What is the thread about?", elem_id="category")
+        self.query = gr.Textbox(label="Query", lines=2, max_length=LONGEST, elem_id="query")
+        with gr.Column(elem_id="links"):
+            self.links = [self._link_row(number) for number in range(1, self.shape.links + 1)]
+            _answer_rest("All other links are valid", "#links")
+            self.more_links = gr.Textbox(
+                label="Missing links, one a line", lines=2, max_length=LONGEST, elem_id="more_links"
+            )
+        with gr.Column(elem_id="entities"):
+            choices = [("relevant", YES), ("not relevant", NO)]
+            self.entities = [gr.Radio(choices, label="", visible=False) for _ in range(self.shape.entities)]
+            _answer_rest("All other entities are relevant", "#entities")
+            self.more_entities = gr.Textbox(
+                label="Missing entities, one a line", placeholder="song: So What", lines=2, max_length=LONGEST,
+                elem_id="more_entities",
+            )  # fmt: skip
+
+    def _link_row(self, number: int) -> LinkRow:
+        with gr.Group(visible=False) as group:
+            player = gr.HTML(padding=True)
+            with gr.Row(equal_height=True):
+                choices = [("valid", YES), ("not valid", NO)]
+                valid = gr.Radio(choices, label=f"Is link {number} about this music?", min_width=200)
+                instead = gr.Textbox(label="The right link, if it is not", max_length=LONGEST, min_width=200)
+        return LinkRow(group, player, valid, instead)
+
+    def _bar(self) -> None:
+        with gr.Column(elem_id="bar"):
+            self.saved = gr.HTML(elem_id="saved")
+            with gr.Row():
+                self.previous = gr.Button("Previous", size="sm", elem_id="previous", min_width=70)
+                self.next = gr.Button("Next", size="sm", elem_id="next", min_width=50)
+                self.unfinished = gr.Button("Unfinished", size="sm", elem_id="unfinished", min_width=80)
+                self.finish = gr.Button("Finish", size="sm", variant="primary", elem_id="finish", min_width=70)
+        with gr.Accordion("Keys", open=False):
+            gr.HTML(_KEYS)
+
+
+def _answer_rest(label: str, part: str) -> None:
+    gr.Button(label, size="sm").click(None, js=f"() => annotate.answerRest('{part}')")

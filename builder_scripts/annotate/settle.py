@@ -1,0 +1,81 @@
+"""From votes to labels: what all agree on, what a person has settled, and a majority where that is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from musicrs_metric.errors import UserError, count, plain, some
+
+from .ballots import Ballot, Question, assemble
+from .disagreements import disagreements
+from .judgement import Judgement
+from .worklist import MUSIC, WorkItem
+
+
+def settle(
+    items: Sequence[WorkItem], ballots: Sequence[Ballot], decided: Mapping[Question, str], *, majority: bool = False
+) -> list[Judgement]:
+    """Decide every question.
+
+    Args:
+        items: The work list.
+        ballots: All votes.
+        decided: Decisions of a person, by question.
+        majority: Whether the answer of more than half of the annotators decides what nobody has settled.
+
+    Returns:
+        One judgement per thread that has a vote, in the order of the work list.
+
+    Raises:
+        UserError: Questions are still open, or a thread was settled as music that nobody judged as such.
+    """
+    decisions = {ballot.question: ballot.choices()[0][0] for ballot in ballots if len(ballot.choices()) == 1}
+    found = disagreements(ballots)
+    if majority:
+        decisions |= {one.question: one.majority for one in found if one.majority is not None}
+    decisions |= decided
+    category = {question.thread_id: answer for question, answer in decisions.items() if question.about == "category"}
+    # What differs about a thread that turned out not to be music matters no more.
+    left = [
+        one for one in found if one.question not in decisions and category.get(one.question.thread_id, MUSIC) == MUSIC
+    ]
+    if left:
+        threads = some([plain(thread_id) for thread_id in dict.fromkeys(one.question.thread_id for one in left)])
+        raise UserError(
+            f"{count(len(left), 'disagreement')} not settled, in {threads}; fill the column settled of "
+            "disagreements.csv, or give --majority for those that have one"
+        )
+    by_thread: dict[str, dict[Question, str]] = defaultdict(dict)
+    for question, answer in decisions.items():
+        by_thread[question.thread_id][question] = answer
+    judges = Counter({b.question.thread_id: len(b.votes) for b in ballots if b.question.about == "category"})
+    return [
+        complete(item, assemble(item, by_thread[item.thread_id], judges[item.thread_id]))
+        for item in items
+        if item.thread_id in by_thread
+    ]
+
+
+def complete(item: WorkItem, judgement: Judgement) -> Judgement:
+    """Return a judgement that says everything that later stages ask.
+
+    Raises:
+        UserError: It is about another thread's links or entities, or leaves some of a music thread unjudged.
+    """
+    links = [link.proposed for link in judgement.links if link.verdict != "added"]
+    entities = [(entity.kind, entity.name) for entity in judgement.entities if entity.verdict != "added"]
+    proposed_links = [link.video_id for link in item.links]
+    proposed_entities = [(entity.kind, entity.name) for entity in item.entities]
+    strange = set(links) - set(proposed_links) or set(entities) - set(proposed_entities)
+    missing = set(proposed_links) - set(links) or set(proposed_entities) - set(entities)
+    if strange:
+        raise UserError(
+            f"thread {plain(item.thread_id)}: {some(sorted(map(str, strange)))} judged, but not in the work list"
+        )
+    if judgement.category == MUSIC and missing:
+        raise UserError(
+            f"thread {plain(item.thread_id)} is settled as music, but nobody judged {some(sorted(map(str, missing)))}; "
+            "finish the thread on the page"
+        )
+    return judgement
