@@ -6,7 +6,11 @@ import typer
 
 from musicrs_metric.errors import front_door
 
+from .annotate.cli import annotate
+from .extract.cli import extract
 from .mine.cli import mine
+from .queries.cli import queries
+from .refine.cli import refine
 from .threads.cli import threads
 
 app = typer.Typer(
@@ -17,10 +21,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-
-# Each stage is a function of its own name in `builder_scripts/<stage>/cli.py`; heavy imports stay inside it.
+# Each stage has its name in `builder_scripts/<stage>/cli.py`, in modules that import heavy libraries in functions only.
 app.command()(mine)
 app.command()(threads)
+app.command("extract")(extract)
+app.command("queries")(queries)
+app.command()(refine)
+app.add_typer(annotate)
 
 
 def main() -> None:
