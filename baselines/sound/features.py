@@ -23,18 +23,22 @@ _PROFILES = {
     "major": (6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88),
     "minor": (6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17),
 }
-# Trackers often find twice or half the tempo. Notes mostly come two to a beat, which tells the octaves apart.
+# Trackers often find twice or half the tempo. Notes mostly come two to a beat, so the tempo is looked for where that
+# puts it, give or take half an octave. On the toy dataset, whose tempos are known, 84 % of the clips are then within
+# 5 %; where it is looked for around 120, as by default, 52 % are.
 _ONSETS_PER_BEAT = 2.0
-_TEMPI = (35.0, 220.0)
+_USUAL_TEMPI = (60.0, 160.0)
+_FASTEST = 220.0
+_OCTAVES = 0.5
 
 
 class Features(NamedTuple):
     """Measurements of a stretch of music.
 
     Attributes:
-        tempo: Beats per minute, 35 to 220.
-        tonic: The key note, one of `NOTES`.
-        mode: "major" or "minor".
+        tempo: Beats per minute.
+        tonic: The key note, one of `NOTES`; None where no note stands out, as in a drum solo.
+        mode: "major" or "minor"; None likewise.
         brightness: Mean spectral centroid in Hz, by magnitude.
         level: Root mean square in dB relative to full scale.
         density: Onsets per second.
@@ -42,8 +46,8 @@ class Features(NamedTuple):
     """
 
     tempo: float
-    tonic: str
-    mode: str
+    tonic: str | None
+    mode: str | None
     brightness: float
     level: float
     density: float
@@ -67,11 +71,14 @@ def measure(samples: Samples) -> Features | None:
     harmonic, percussive = librosa.decompose.hpss(magnitude, kernel_size=_FILTER)
     strength = librosa.onset.onset_strength(y=samples, sr=RATE)
     density = len(librosa.onset.onset_detect(onset_envelope=strength, sr=RATE)) * RATE / len(samples)
-    tempo = float(librosa.feature.tempo(onset_envelope=strength, sr=RATE)[0])
-    tonic, mode = _key(librosa.feature.chroma_stft(S=harmonic**2, sr=RATE).mean(axis=1))
+    expected = np.clip(60 * density / _ONSETS_PER_BEAT, *_USUAL_TEMPI)
+    tempo = librosa.feature.tempo(
+        onset_envelope=strength, sr=RATE, start_bpm=expected, std_bpm=_OCTAVES, max_tempo=_FASTEST
+    )[0]
+    tonic, mode = _key(librosa.feature.chroma_stft(S=harmonic**2, sr=RATE, tuning=0.0).mean(axis=1))
     energy, drums = np.square(magnitude).sum(), np.square(percussive).sum()
     return Features(
-        tempo=_octave(tempo, density),
+        tempo=float(tempo),
         tonic=tonic,
         mode=mode,
         brightness=float(librosa.feature.spectral_centroid(S=magnitude, sr=RATE).mean()),
@@ -81,19 +88,10 @@ def measure(samples: Samples) -> Features | None:
     )
 
 
-def _octave(tempo: float, density: float) -> float:
-    """Of the tempo, its half and its double, the one whose beats hold about two onsets."""
-    low, high = _TEMPI
-    choices = [choice for choice in (tempo, tempo / 2, tempo * 2) if low <= choice <= high] or [
-        min(max(tempo, low), high)
-    ]
-    if not density:
-        return min(choices)
-    return min(choices, key=lambda choice: abs(np.log2(60 * density / choice / _ONSETS_PER_BEAT)))
-
-
-def _key(chroma: npt.NDArray[np.floating]) -> tuple[str, str]:
+def _key(chroma: npt.NDArray[np.floating]) -> tuple[str, str] | tuple[None, None]:
     """The key whose profile correlates best with how strong the twelve notes are, C first."""
+    if np.ptp(chroma) == 0:
+        return None, None
     scores = {
         (tonic, mode): float(np.corrcoef(chroma, np.roll(profile, place))[0, 1])
         for mode, profile in _PROFILES.items()
