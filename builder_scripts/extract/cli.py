@@ -13,6 +13,7 @@ def _stage() -> Stage:
 
 
 extract = llm_command(
+    "extract",
     MODEL,
     _stage,
     "Find the songs, artists and albums that posts and replies name: silver/ -> gold/entities.parquet.",

@@ -45,9 +45,10 @@ def tidy(name: str) -> str:
         'Say My Name'
     """
     name = " ".join(plain(name).split())
-    while len(name) > 2 and _PAIRS.get(name[0]) == name[-1]:
-        inner = name[1:-1].strip()
-        if not inner:
+    while len(name) > 2 and (closing := _PAIRS.get(name[0])) == name[-1]:
+        marks, inner = name[0] + closing, name[1:-1].strip()
+        core = inner.strip(marks)
+        if not core or any(mark in core for mark in marks):  # `"This" and "that"` are not one quotation
             break
         name = inner
     return name

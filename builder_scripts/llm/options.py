@@ -32,10 +32,11 @@ class Stage(Protocol):
         """Say in a line what it would take."""
 
 
-def llm_command(model: str, stage: Callable[[], Stage], doc: str) -> Callable[..., None]:
+def llm_command(name: str, model: str, stage: Callable[[], Stage], doc: str) -> Callable[..., None]:
     """Make the command of a stage.
 
     Args:
+        name: Of the stage.
         model: Who is asked where the user names nobody.
         stage: Imports the stage.
         doc: Its help.
@@ -88,5 +89,5 @@ def llm_command(model: str, stage: Callable[[], Stage], doc: str) -> Callable[..
         manifest, new = stage().run(Work(work), settings, console)
         tell(manifest, new, Work(work).gold / manifest.outputs[0].path)
 
-    command.__doc__ = doc
+    command.__name__, command.__doc__ = name, doc
     return command

@@ -13,6 +13,7 @@ def _stage() -> Stage:
 
 
 queries = llm_command(
+    "queries",
     MODEL,
     _stage,
     "Word the request of each post so that it stands on its own and names no answer: -> gold/queries.parquet.",

@@ -38,13 +38,17 @@ def refine(
     merges.csv lists titles that look alike and what was decided. Change a decision or a spelling, add lines, and run
     again: the lines of the file always count.
     """
+    from rich.console import Console
+    from rich.progress import track
+
     from ..layout import Work
     from ..llm.telling import tell
     from .run import run
     from .stage import Rules
 
     rules = Rules([name.value for name in kind or [KindName.song]], min_answers, max_answers, top, _genres(genre or []))
-    manifest, new = run(Work(work), rules)
+    console = Console(stderr=True)
+    manifest, new = run(Work(work), rules, lambda titles: track(titles, "Comparing titles", console=console))
     tell(manifest, new, Work(work).corpus)
 
 

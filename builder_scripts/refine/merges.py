@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,12 +93,15 @@ class Spellings:
         return key
 
 
-def propose(threads: Mapping[tuple[Kind, str], int], known: Sequence[Merge]) -> Iterator[Merge]:
+def propose(
+    threads: Mapping[tuple[Kind, str], int], known: Sequence[Merge], track: Callable[[list[Key]], Iterable[Key]] = iter
+) -> Iterator[Merge]:
     """Find titles that are near duplicates of more frequent ones.
 
     Args:
         threads: In how many threads each spelling stands, by kind and spelling.
-        known: Lines that are there already; what they merge is not compared again.
+        known: Lines that are there already; the titles that they begin with are not compared again.
+        track: Shows progress.
 
     Yields:
         At most one line per title, about the most similar of the more frequent ones; frequent titles first. A title
@@ -109,7 +112,7 @@ def propose(threads: Mapping[tuple[Kind, str], int], known: Sequence[Merge]) -> 
     by_form, common = _by_form(threads), _commonest(threads)
     decided = {merge.key: merge.decision for merge in known}
     targets: dict[tuple[Kind, tuple[str, ...]], dict[str, str]] = defaultdict(dict)
-    for key in sorted(common, key=lambda key: (-by_form[key], key)):
+    for key in track(sorted(common, key=lambda key: (-by_form[key], key))):
         kind, name, form = key[0], common[key], folded(common[key])
         among = targets[kind, marks(form)]
         decision = decided.get(key)

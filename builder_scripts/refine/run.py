@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from time import perf_counter
 
 from musicrs_metric.errors import UserError, some
@@ -10,7 +11,7 @@ from musicrs_metric.errors import UserError, some
 from ..extract.tables import require
 from ..layout import Work
 from ..manifest import StageManifest, hash_file, hash_files, is_done, versions_of
-from .merges import Merge, Spellings, propose, read_merges, write_merges
+from .merges import Key, Merge, Spellings, propose, read_merges, write_merges
 from .schema import write_corpus
 from .stage import Conversation, Rules, count_spellings, refine
 from .tables import read_conversations
@@ -18,12 +19,13 @@ from .tables import read_conversations
 STAGE = "refine"
 
 
-def run(work: Work, rules: Rules) -> tuple[StageManifest, bool]:
+def run(work: Work, rules: Rules, track: Callable[[list[Key]], Iterable[Key]] = iter) -> tuple[StageManifest, bool]:
     """Make `gold/corpus.jsonl`, and `gold/merges.csv` or what is new in it, unless they are there.
 
     Args:
         work: The work folder, with what `extract` and `queries` made.
         rules: What to keep.
+        track: Shows progress over the titles.
 
     Returns:
         The manifest, and whether anything had to be done. A change in `merges.csv` is something to do.
@@ -46,7 +48,7 @@ def run(work: Work, rules: Rules) -> tuple[StageManifest, bool]:
     _require_genres(conversations, rules)
     threads = count_spellings(conversations)
     known = read_merges(work.merges)
-    merges = [*known, *propose(threads, known)]
+    merges = [*known, *propose(threads, known, track)]
     refined = refine(conversations, Spellings(threads, merges), rules)
     write_merges(work.merges, merges, threads)
     write_corpus(work.corpus, refined.threads)

@@ -1,0 +1,403 @@
+"""One spelling for each title, ground truth by upvotes, threads of the right size; and a person has the last word."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from builder_scripts.extract.mentions import Kind, Mentions
+from builder_scripts.extract.stage import Extraction
+from builder_scripts.extract.tables import write_extractions
+from builder_scripts.layout import Work
+from builder_scripts.llm import Outcome
+from builder_scripts.manifest import StageManifest
+from builder_scripts.queries.stage import Query
+from builder_scripts.queries.tables import write_queries
+from builder_scripts.refine.cli import refine as command
+from builder_scripts.refine.merges import Merge, Spellings, propose, read_merges, write_merges
+from builder_scripts.refine.ranking import Asked, Reply, rank
+from builder_scripts.refine.schema import Answer, read_corpus, write_corpus
+from builder_scripts.refine.spellings import likeness
+from builder_scripts.refine.stage import Conversation, Rules, refine
+from musicrs_dataset.pools import paper_pools
+from musicrs_dataset.records import Entities, Link
+from musicrs_metric.errors import UserError
+from musicrs_metric.matching import normalise
+from tests.builder_scripts.silver import post, reply, write_silver
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "decision"),
+    [
+        ("Heart-Shaped Box", "heart shaped box", "merge"),
+        ("Bjork", "Björk", "merge"),
+        ("Smells Like Teen Sprit", "Smells Like Teen Spirit", "merge"),
+        ("Paranoid Andriod", "Paranoid Android", "merge"),
+        ("Dream", "Dreams", "keep"),
+        ("Beautiful Dream", "Beautiful Dreams", "keep"),
+        ("Let It Be Now", "Let It Be Not", "keep"),  # short words
+        ("Daydreaming", "Day dreaming", "keep"),
+        ("Symphony No. 5", "Symphony No. 6", None),
+        ("Prelude in C minor", "Prelude in D minor", None),
+        ("Prelude in C major", "Prelude in C minor", None),
+        ("Sonata Op. 27", "Sonata Op. 2", None),
+        ("Part II of the Suite", "Part III of the Suite", None),
+        ("Naima", "So What", None),
+        ("!!!", "???", None),
+    ],
+)
+def test_what_is_merged_without_asking(name: str, other: str, decision: str | None) -> None:
+    """The same words, or a slip of the pen in a long title; numbers, keys and plurals make other works."""
+    found = likeness(name, other)
+    assert (found and found.decision) == decision
+    assert likeness(other, name) == found
+
+
+def songs(**threads: int) -> dict[tuple[Kind, str], int]:
+    return {("song", name.replace("_", " ")): n for name, n in threads.items()}
+
+
+def test_the_more_frequent_spelling_stays() -> None:
+    """The rarer is written as the commoner, whatever the alphabet says; short plurals wait for a person."""
+    threads = songs(Paranoid_Android=5, Paranoid_Andriod=1, Dream=2, Dreams=9, Naima=4)
+    assert list(propose(threads, [])) == [
+        Merge("song", "Dream", "Dreams", 90.9, "keep"),
+        Merge("song", "Paranoid Andriod", "Paranoid Android", 93.8, "merge"),
+    ]
+    spell = Spellings(threads, propose(threads, []))
+    assert [spell("song", name) for name in ("Paranoid Andriod", "paranoid andriod", "Dream", "Unseen")] == [
+        "Paranoid Android", "Paranoid Android", "Dream", "Unseen",
+    ]  # fmt: skip
+
+
+def test_one_normal_form_has_one_spelling() -> None:
+    """Most threads decide, and of equals the one with capitals; kinds are apart."""
+    threads: dict[tuple[Kind, str], int] = {
+        ("song", "so what"): 3, ("song", "So What"): 3, ("song", "SO WHAT"): 1, ("album", "so what"): 1,
+    }  # fmt: skip
+    spell = Spellings(threads, [])
+    assert [spell("song", name) for name in ("so what", "SO WHAT", '"So What"')] == ["So What"] * 3
+    assert spell("album", "SO WHAT") == "so what"
+
+
+def test_lines_of_the_rule_never_lead_to_another() -> None:
+    """Three spellings of one title all become the commonest."""
+    threads = songs(Paranoid_Android=5, Paranoid_Andriod=2, Paranoyd_Andriod=1)
+    merges = list(propose(threads, []))
+    assert {merge.into for merge in merges} == {"Paranoid Android"}
+
+
+def test_the_file_comes_back_as_it_went(tmp_path: Path) -> None:
+    """Commas, quotes, formulas and all; no cell of it is a formula to a spreadsheet."""
+    merges = [
+        Merge("song", 'Say "Yes", now', "Say Yes, Now", 95.5, "merge"),
+        Merge("artist", "=HYPERLINK(1)", "+44", None, "keep"),
+        Merge("album", "-Old Fires", "'Old Fires'", 90.0, "keep"),
+    ]
+    path = tmp_path / "merges.csv"
+    write_merges(path, merges, {("song", "Say Yes, Now"): 3})
+    assert read_merges(path) == merges
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["kind", "name", "as", "alike", "threads", "threads_as", "decision"]
+    assert rows[0]["threads_as"] == "3"
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name,as,decision\n", "no column 'kind'"),
+        ("kind,name,as,decision\ntune,a,b,merge\n", "line 2: kind is 'tune', expected one of song, artist, album"),
+        ("kind,name,as,decision\nsong,a,b,yes\n", "line 2: decision is 'yes', expected merge or keep"),
+        ("kind,name,as,decision\nsong,a,b,keep\nsong, ,b,keep\n", "line 3: name is empty"),
+        ("kind,name,as,decision\nsong,a,,keep\n", "line 2: as is empty"),
+        ("kind,name,as,decision\nsong,a,b,keep\nsong,A,c,merge\n", "line 3: a second line about song 'A'"),
+        ("kind,name,as,decision\nsong,a\n", "line 2: decision is null"),
+    ],
+)
+def test_a_slip_in_the_file_is_told_by_its_line(tmp_path: Path, text: str, told: str) -> None:
+    """Whoever edits it by hand learns what to mend."""
+    (tmp_path / "merges.csv").write_text(text)
+    with pytest.raises(UserError, match=told):
+        read_merges(tmp_path / "merges.csv")
+
+
+def test_a_circle_is_refused_and_a_chain_followed() -> None:
+    """a as b, b as c makes c of a; c as a on top of it makes nothing at all."""
+    chain = [Merge("song", "a", "b", None, "merge"), Merge("song", "b", "C", None, "merge")]
+    assert Spellings({}, chain)("song", "A") == "C"
+    with pytest.raises(UserError, match="circle at song"):
+        Spellings({}, [*chain, Merge("song", "c", "a", None, "merge")])
+    assert Spellings({}, [*chain, Merge("song", "c", "a", None, "keep")])("song", "c") == "C"
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["song", "artist"]), st.text("abcdeé -'", min_size=1, max_size=14)),
+        st.integers(1, 9),
+        max_size=12,
+    )
+)
+def test_any_titles_end_in_one_stable_spelling(threads: dict[tuple[Any, str], int]) -> None:
+    """Spelling what is spelled changes nothing, and a second look at the file proposes nothing."""
+    threads = {key: n for key, n in threads.items() if normalise(key[1])}
+    merges = list(propose(threads, []))
+    spell = Spellings(threads, merges)
+    for kind, name in threads:
+        assert spell(kind, spell(kind, name)) == spell(kind, name)
+    assert list(propose(threads, merges)) == []
+
+
+def said(name: str, score: int | None, *titles: str, by_asker: bool = False, created: int = 0) -> Reply:
+    return Reply(f"t1_{name}", score, created, by_asker, Entities(songs=titles))
+
+
+NOTHING = Asked("", "", Entities())
+
+
+def test_order_is_by_upvotes_then_age_then_id() -> None:
+    """A title counts where its most upvoted reply stands; unknown scores come last; ties go to the older reply."""
+    replies = [
+        said("a", 3, "Three"), said("b", None, "Unknown"), said("c", 9, "Nine", "Nine more"), said("d", -2, "Minus"),
+        said("e", 3, "Three older", created=-5), said("f", 12, "Three"), said("0", 3, "Three by id"),
+    ]  # fmt: skip
+    ranking = rank(replies, NOTHING, ["song"])
+    assert [answer.name for answer in ranking.answers] == [
+        "Three", "Nine", "Nine more", "Three older", "Three by id", "Minus", "Unknown",
+    ]  # fmt: skip
+    assert ranking.answers[0] == Answer("song", "Three", 12, "t1_f")
+    assert ranking.dropped == {"named before in the thread": 1}
+
+
+def test_what_is_no_answer() -> None:
+    """Each mention has one reason; what is no answer is still a name of the thread."""
+    replies = [
+        Reply("t1_a", 9, 0, False, Entities(songs=("Naima", "So What", "Ghosts"), artists=("Coltrane",))),
+        said("b", 5, "Blue in Green", "Own Tip", by_asker=True),
+        said("c", 4, "Own Tip", "so what", "Giant Steps", "Round Midnight"),
+        said("d", 3, "Thanks", by_asker=True),
+    ]
+    asked = Asked("Songs like 'Round Midnight?", "More songs with ghosts in them", Entities(songs=("Naima",)))
+    ranking = rank(replies, asked, ["song"])
+    assert [answer.name for answer in ranking.answers] == ["So What", "Own Tip", "Giant Steps"]
+    assert ranking.dropped == {
+        "of another kind": 1,
+        "named in the post": 2,
+        "named in the query": 1,
+        "in a reply of the asker": 3,
+        "named before in the thread": 1,
+    }
+    assert ranking.names == [
+        "Naima", "So What", "Ghosts", "Blue in Green", "Own Tip", "Giant Steps", "Round Midnight", "Thanks",
+    ]  # fmt: skip
+    assert sum(len(reply.entities.songs) + len(reply.entities.artists) for reply in replies) == 3 + 8
+
+
+def test_no_answer_stands_in_the_request() -> None:
+    """Whatever the query says, none of the ground truth can be found by searching in it."""
+    titles = ("Stay", "Low", "Air", "Dark Music", "Naima")
+    query = "I want low and dark music to stay awake, with some air in it"
+    ranking = rank([said("a", 1, *titles)], Asked("", query, Entities()), ["song"])
+    assert [answer.name for answer in ranking.answers] == ["Naima"]
+
+
+def conversation(name: str, n_answers: int, *, query: str | None = "a request for music") -> Conversation:
+    replies = tuple(said(f"{name}{at}", 100 - at, f"Tune {at}") for at in range(n_answers))
+    return Conversation(
+        f"t3_{name}", "jazz", 1, 2, "the post", query, None if query else "leak", Entities(), replies,
+        (Link("jNQXAC9IVRw", 0.0, "u"),),
+    )  # fmt: skip
+
+
+def test_threads_of_the_right_size_are_kept() -> None:
+    """2 and 30 are in, 1 and 31 out, ten answers are the ground truth; threads and mentions add up."""
+    given = [conversation(str(n), n) for n in (0, 1, 2, 10, 11, 30, 31)] + [conversation("q", 5, query=None)]
+    made = refine(given, Spellings({}, []), Rules())
+    assert [thread.thread_id for thread in made.threads] == ["t3_2", "t3_10", "t3_11", "t3_30"]
+    assert [len(thread.ground_truth) for thread in made.threads] == [2, 10, 10, 10]
+    assert [len(thread.answers) for thread in made.threads] == [2, 10, 11, 30]
+    assert made.threads[3].ground_truth == tuple(f"Tune {at}" for at in range(10))
+    counts = made.counts["threads"]
+    assert (counts.seen, counts.kept) == (8, 4)
+    assert counts.dropped == {"fewer than 2 answers": 2, "more than 30 answers": 1, "no request (leak)": 1}
+    mentions = made.counts["mentions in replies"]
+    assert (mentions.seen, mentions.kept) == (0 + 1 + 2 + 10 + 11 + 30 + 31 + 5, 2 + 10 + 10 + 10)
+    assert {reason: n for reason, n in mentions.dropped.items() if n} == {
+        "of a thread that was left out": 0 + 1 + 31 + 5,
+        "beyond the 10 most upvoted": 1 + 20,
+    }
+    assert all(count.add_up() for count in made.counts.values())
+
+
+def test_a_range_that_holds_nothing_is_refused() -> None:
+    """Before anything is read."""
+    with pytest.raises(UserError, match="--min-answers 5 --max-answers 3"):
+        Rules(min_answers=5, max_answers=3)
+
+
+def test_the_corpus_comes_back_as_it_went(tmp_path: Path) -> None:
+    """Every field, and the order of everything; as a record it takes a pool."""
+    threads = refine([conversation("a", 3), conversation("b", 12)], Spellings({}, []), Rules()).threads
+    path = tmp_path / "corpus.jsonl"
+    write_corpus(path, threads)
+    assert read_corpus(path) == threads
+    record = threads[1].to_thread(["x"])
+    assert (record.genre, record.query, record.post) == ("Jazz", "a request for music", "the post")
+    assert (record.candidates, len(record.ground_truth), len(record.all_entities)) == (("x",), 10, 12)
+
+
+def test_pools_can_be_drawn_for_the_corpus() -> None:
+    """Each pool holds the ground truth of its thread and no other answer of it."""
+    given = [
+        conversation(name, 14)._replace(replies=tuple(said(f"{name}{at}", 50 - at, f"{name} {at}") for at in range(14)))
+        for name in ("one", "two", "three")
+    ]
+    threads = [thread.to_thread() for thread in refine(given, Spellings({}, []), Rules()).threads]
+    pools = paper_pools(threads, distractors=20, seed=1).pools
+    for thread in threads:
+        pool = set(pools[thread.thread_id])
+        assert pool >= set(thread.ground_truth)
+        assert len(pool) == 30
+
+
+def run(*arguments: object) -> str:
+    app = typer.Typer()
+    app.command()(command)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+FINE = Outcome(None, "strict", 1)
+
+
+def corpus(folder: Path, *, subreddit: str = "jazz") -> Work:
+    said = {
+        "a": [("Paranoid Android", "So What"), ("Paranoid Andriod", "Naima"), ("Giant Steps",)],
+        "b": [("Paranoid Android", "Dreams"), ("Dream",)],
+    }
+    posts = [post(name, f"Post &amp; {name}", "text", subreddit=subreddit) for name in said]
+    replies = [
+        reply(f"{name}{at}", name, "body", 10 - at, by_asker=name == "a" and at == 2)
+        for name, texts in said.items()
+        for at in range(len(texts))
+    ]
+    work = write_silver(folder, posts, replies)
+    found = [Extraction(f"t3_{name}", None, Mentions(artists=("Coltrane",)), FINE) for name in said]
+    found += [
+        Extraction(f"t3_{name}", f"t1_{name}{at}", Mentions(songs=titles), FINE)
+        for name, texts in said.items()
+        for at, titles in enumerate(texts)
+    ]
+    write_extractions(work.entities, found)
+    write_queries(work.queries, [Query(f"t3_{name}", "a request for music", FINE) for name in said])
+    return work
+
+
+def truth(work: Work) -> dict[str, tuple[str, ...]]:
+    return {thread.thread_id: thread.ground_truth for thread in read_corpus(work.corpus)}
+
+
+def decide(work: Work, name: str, **changes: str) -> None:
+    """Edit a line as a person does in a spreadsheet."""
+    with work.merges.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["name"] == name:
+            row.update({column.rstrip("_"): value for column, value in changes.items()})
+    with work.merges.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, list(rows[0]))
+        lines.writeheader()
+        lines.writerows(rows)
+
+
+def test_a_person_has_the_last_word(tmp_path: Path) -> None:
+    """Run, edit the list, run again: the decisions hold, and with nothing edited there is nothing to do."""
+    work = corpus(tmp_path)
+    assert "threads: 2 of 2 kept" in run("--work", tmp_path)
+    assert truth(work) == {
+        "t3_a": ("Paranoid Android", "So What", "Naima"),
+        "t3_b": ("Paranoid Android", "Dreams", "Dream"),
+    }
+    assert "nothing to do" in run("--work", tmp_path)
+    decide(work, "Paranoid Andriod", decision="keep")
+    decide(work, "Dreams", decision="merge", as_="Dreams (live)")
+    assert "made" in run("--work", tmp_path)
+    assert truth(work) == {
+        "t3_a": ("Paranoid Android", "So What", "Paranoid Andriod", "Naima"),
+        "t3_b": ("Paranoid Android", "Dreams (live)", "Dream"),
+    }
+    edited = work.merges.read_bytes()
+    assert "nothing to do" in run("--work", tmp_path)
+    assert work.merges.read_bytes() == edited
+
+
+def test_what_the_corpus_holds(tmp_path: Path) -> None:
+    """Post, links, the asker's names and every reply with its names are there; comments most upvoted first."""
+    work = corpus(tmp_path)
+    run("--work", tmp_path)
+    thread = read_corpus(work.corpus)[0]
+    assert thread.post == "Post & a\n\ntext"
+    assert thread.links == (Link("jNQXAC9IVRw", 12.0, "https://youtu.be/jNQXAC9IVRw?t=12"),)
+    assert thread.submission_entities == Entities(artists=("Coltrane",))
+    assert [(comment.id, comment.score) for comment in thread.comments] == [("t1_a0", 10), ("t1_a1", 9), ("t1_a2", 8)]
+    assert thread.comments[1].entities.songs == ("Paranoid Android", "Naima")
+    assert thread.all_entities == ("Paranoid Android", "So What", "Naima", "Giant Steps")
+    mentions = StageManifest.read(work.gold, "refine").counts["mentions in replies"]
+    assert (mentions.seen, mentions.kept) == (8, 6)
+    assert {reason: n for reason, n in mentions.dropped.items() if n} == {
+        "named before in the thread": 1,
+        "in a reply of the asker": 1,
+    }
+
+
+def test_other_kinds_can_be_wanted(tmp_path: Path) -> None:
+    """With artists alone there is no answer in these threads, and each has its reason."""
+    work = corpus(tmp_path)
+    run("--work", tmp_path, "--kind", "artist")
+    counts = StageManifest.read(work.gold, "refine").counts
+    assert counts["threads"].dropped == {"fewer than 2 answers": 2}
+    assert read_corpus(work.corpus) == []
+
+
+def test_a_subreddit_without_a_genre(tmp_path: Path) -> None:
+    """Another community needs to be told its genre, one of the seven."""
+    work = corpus(tmp_path, subreddit="vaporwave")
+    with pytest.raises(UserError, match="no genre is known of vaporwave; name it with --genre vaporwave=GENRE"):
+        run("--work", tmp_path)
+    with pytest.raises(UserError, match="--genre vaporwave=Dreamy: expected SUBREDDIT=GENRE with one of Classical"):
+        run("--work", tmp_path, "--genre", "vaporwave=Dreamy")
+    run("--work", tmp_path, "--genre", "VaporWave=Electronic")
+    assert {thread.genre for thread in read_corpus(work.corpus)} == {"Electronic"}
+
+
+def test_tables_of_different_runs_are_not_mixed(tmp_path: Path) -> None:
+    """A reply that `extract` has not seen is told, not passed over."""
+    work = corpus(tmp_path)
+    write_silver(tmp_path, [post("a", "t", "b"), post("b", "t", "b")], [reply("new", "a", "body")])
+    with pytest.raises(UserError, match=r"t3_a t1_new is not in the table of stage extract.*run extract again"):
+        run("--work", work.root)
+
+
+def test_thousands_of_titles_are_compared_in_seconds() -> None:
+    """Ten thousand distinct titles, as some hundreds of threads have."""
+    import random
+    import time
+
+    letters = random.Random(1)
+    titles = {"".join(letters.choices("abcdefghij   ", k=letters.randint(5, 25))).strip() or "x" for _ in range(10_000)}
+    threads: Counter[tuple[Kind, str]] = Counter({("song", title): 1 for title in titles})
+    began = time.monotonic()
+    list(propose(threads, []))
+    assert time.monotonic() - began < 60
