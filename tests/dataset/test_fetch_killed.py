@@ -25,6 +25,11 @@ def start(server: Server, cache: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def asked_for(server: Server, kind: str) -> int:
+    """How many requests of a kind there were."""
+    return sum(n for (asked, _), n in server.asked.copy().items() if asked == kind)
+
+
 def check_files(server: Server, cache: Path) -> set[str]:
     """Everything that bears a name in the cache is whole and has its JSON; returns which videos these are."""
     files = AudioStore(cache).videos()
@@ -46,12 +51,12 @@ def test_killed_at_any_moment(tmp_path: Path, workers: int) -> None:
     rng.shuffle(both)
     with Server(dict(both)) as server:
         known: dict[str, int] = {}
-        for _ in range(6):
+        for moment in ("page", "media") * 3:  # the first request of this kind, and some time after it
+            before = asked_for(server, moment)
             process = start(server, tmp_path, "--workers", str(workers))
-            before = server.asked.total()
-            while server.asked.total() == before and process.poll() is None:
+            while asked_for(server, moment) == before and process.poll() is None:
                 time.sleep(0.005)
-            time.sleep(rng.uniform(0, 0.35))
+            time.sleep(rng.uniform(0, 0.35 if moment == "page" else 0.1))
             process.kill()
             process.communicate()
             time.sleep(0.1)  # until the server has noticed
