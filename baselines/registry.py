@@ -19,6 +19,9 @@ SYSTEMS = {
     "minilm": "baselines.systems.minilm:MiniLM",
     "descriptors": "baselines.systems.descriptors:Descriptors",
     "clap": "baselines.systems.clap:Clap",
+    "collap": "baselines.systems.collap:Collap",
+    "pe_audio": "baselines.systems.pe_audio:PeAudio",
+    "muq_mulan": "baselines.systems.muq_mulan:MuqMulan",
 }
 
 

@@ -12,7 +12,7 @@ Learning" (arXiv:2512.19687).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -104,6 +104,10 @@ class PeAudioEncoder(AudioTextModel):
         from transformers.utils import logging
 
         folder = self._checkpoint.folder
+        if not hasattr(transformers, "PeAudioModel"):
+            raise UserError(
+                f"pe_audio needs transformers 5, found {transformers.__version__}; pip install -U transformers"
+            )
         config = transformers.AutoConfig.from_pretrained(folder)
         kinds = {"pe_audio": config, "pe_audio_video": getattr(config, "audio_config", None)}
         if config.model_type not in kinds:
@@ -148,6 +152,12 @@ class PeAudio(DualEncoder):
         open_weights=True,
     )
     Options = PeAudioOptions
+
+    def __init__(self, options: PeAudioOptions, context: Context) -> None:
+        super().__init__(options, context)
+        name = options.weights.partition("@")[0]
+        if name.startswith("facebook/pe-"):  # of all of which is true what is declared of one
+            self.declaration = replace(type(self).declaration, model_id=name)  # type: ignore[misc]  # `System` allows it
 
     def make_model(self) -> AudioTextModel:
         """PE-Audio with the chosen weights."""

@@ -33,7 +33,6 @@ transformers = pytest.importorskip("transformers")
 from baselines.models.collap import DIMENSIONS, AudioTower, load_projections, untrained_projection  # noqa: E402
 from tests.baselines.tiny_beats import tiny_beats  # noqa: E402
 
-COLLAP = "baselines.systems.collap:Collap"
 TEXTS = ["Slow", "a longer name, of a dozen tokens or so, and then some more", "", "ノストス", "Slow dance"]
 
 
@@ -182,7 +181,7 @@ def test_random_projections_must_be_asked_for(towers: list[str], tmp_path: Path)
     """Neither --weights nor --untrained, and both: one line that says why."""
     for arguments, found in [((), "neither"), (("--untrained", "--weights", "w.safetensors"), "both")]:
         with pytest.raises(UserError, match=f"found {found}, expected one of them; no trained projections") as caught:
-            build_system(COLLAP, "audio_only", [*towers, *arguments])
+            build_system("collap", "audio_only", [*towers, *arguments])
         assert "\n" not in str(caught.value)
 
 
@@ -191,12 +190,12 @@ def test_parts_that_are_missing_are_named_by_their_option(towers: list[str]) -> 
     with pytest.raises(
         UserError, match=r"--beats: expected a checkpoint of BEATs, .*https://github.com/microsoft/unilm"
     ):
-        build_system(COLLAP, "audio_only", ["--untrained", *towers[:4]])
+        build_system("collap", "audio_only", ["--untrained", *towers[:4]])
     with pytest.raises(UserError, match="--whisper nowhere: no such folder"):
-        build_system(COLLAP, "audio_only", ["--untrained", *towers, "--whisper", "nowhere"])
+        build_system("collap", "audio_only", ["--untrained", *towers, "--whisper", "nowhere"])
     with pytest.raises(UserError, match="--gpt2 nowhere: no such folder"):
-        build_system(COLLAP, "query_only", ["--untrained", "--gpt2", "nowhere"])
-    build_system(COLLAP, "query_only", ["--untrained", *towers[:2]])
+        build_system("collap", "query_only", ["--untrained", "--gpt2", "nowhere"])
+    build_system("collap", "query_only", ["--untrained", *towers[:2]])
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +209,7 @@ def test_it_runs_and_says_that_it_is_untrained(
     modality: Modality, towers: list[str], cache: Path, tmp_path: Path
 ) -> None:
     """Every thread answered with its pool; name, protocol and revision of the card all say what its score is worth."""
-    result = run_on_few(COLLAP, modality, tmp_path, "--untrained", *towers, seed=4, cache=cache)
+    result = run_on_few("collap", modality, tmp_path, "--untrained", *towers, seed=4, cache=cache)
     for thread, prediction in zip(few_threads(), result.predictions, strict=True):
         assert prediction.outcome in (None, "ok")
         assert Counter(prediction.ranking) == Counter(thread.candidates)
@@ -224,7 +223,7 @@ def test_it_runs_and_says_that_it_is_untrained(
 def test_trained_projections_are_told_apart(towers: list[str], tmp_path: Path) -> None:
     """With --weights the card names the file's hash and no longer says untrained."""
     weights = save(projections(), tmp_path / "w.safetensors")
-    card = run_on_few(COLLAP, "query_only", tmp_path, "--weights", str(weights), *towers[:2]).card
+    card = run_on_few("collap", "query_only", tmp_path, "--weights", str(weights), *towers[:2]).card
     digest = hashlib.sha256(weights.read_bytes()).hexdigest()
     assert (card.trained, card.protocol) == (True, None)
     assert (card.model_revision or "").endswith(f"projections sha256:{digest}")
@@ -236,7 +235,7 @@ def test_clips_and_query_add_up_as_published(towers: list[str], cache: Path, tmp
     for weight in (0.5, 0.2):
         arguments = ["--untrained", *towers, "--audio-weight", str(weight)]
         both, query, audio = (
-            run_on_few(COLLAP, modality, tmp_path / str(weight), *arguments, cache=cache).predictions
+            run_on_few("collap", modality, tmp_path / str(weight), *arguments, cache=cache).predictions
             for modality in MODALITIES
         )
         for of_both, of_query, of_audio in zip(both, query, audio, strict=True):
@@ -253,15 +252,15 @@ def test_another_seed_ranks_otherwise_and_costs_no_forward(
     towers: list[str], cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the towers make of texts and windows does not hang on the seed, and is found on disk."""
-    first = run_on_few(COLLAP, "audio_query", tmp_path, "--untrained", *towers, seed=1, cache=cache)
+    first = run_on_few("collap", "audio_query", tmp_path, "--untrained", *towers, seed=1, cache=cache)
     monkeypatch.setattr(AudioTower, "forward", lambda *_: pytest.fail("Whisper or BEATs was run again"))
     monkeypatch.setattr(transformers.GPT2Model, "forward", lambda *_, **__: pytest.fail("GPT-2 was run again"))
-    second = run_on_few(COLLAP, "audio_query", tmp_path, "--untrained", *towers, seed=2, cache=cache)
+    second = run_on_few("collap", "audio_query", tmp_path, "--untrained", *towers, seed=2, cache=cache)
     for one, other in zip(first.predictions, second.predictions, strict=True):
         assert one.ranking != other.ranking
 
 
 def test_two_processes_rank_as_one(towers: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     """Clips and queries, nothing cached, four threads dealt to two processes: the same bytes."""
-    one, two = (run_in_processes(world, COLLAP, tmp_path, environment, "--untrained", *towers) for world in (1, 2))
+    one, two = (run_in_processes(world, "collap", tmp_path, environment, "--untrained", *towers) for world in (1, 2))
     assert one == two

@@ -24,7 +24,6 @@ from tests.baselines.tiny_towers import MODALITIES, few_threads, noise, run_on_f
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-MUQ_MULAN = "baselines.systems.muq_mulan:MuqMulan"
 # What `muq` 0.1.0 does as far as callers see it: one of two arguments, rows of length 1, texts that are padded to the
 # longest of the batch and averaged with their padding, and text models that fail beyond 512 tokens.
 STUB = """
@@ -132,7 +131,7 @@ def test_windows_come_in_batches_of_one_length_at_24_khz(folder: Path, capsys: p
 @pytest.mark.parametrize("modality", MODALITIES)
 def test_it_runs(modality: Modality, folder: Path, tmp_path: Path) -> None:
     """Every thread is answered with its pool, and the card has the licence of the weights."""
-    result = run_on_few(MUQ_MULAN, modality, tmp_path, "--weights", str(folder))
+    result = run_on_few("muq_mulan", modality, tmp_path, "--weights", str(folder))
     for thread, prediction in zip(few_threads(), result.predictions, strict=True):
         assert prediction.outcome in (None, "ok")
         assert Counter(prediction.ranking) == Counter(thread.candidates)
@@ -143,7 +142,7 @@ def test_it_runs(modality: Modality, folder: Path, tmp_path: Path) -> None:
 def test_without_the_package(tmp_path: Path) -> None:
     """One line that names it, from the command line and for whoever makes the model."""
     with pytest.raises(UserError, match="muq_mulan needs muq"):
-        build_system(MUQ_MULAN, "audio_only", [])
+        build_system("muq_mulan", "audio_only", [])
     for name in ("config.json", "model.safetensors"):
         (tmp_path / name).write_bytes(b"{}")
     with pytest.raises(UserError, match=r"needs the package muq .*pip install 'muq>=0\.1,<0\.2'"):

@@ -31,7 +31,6 @@ transformers = pytest.importorskip("transformers")
 if not hasattr(transformers, "PeAudioModel"):
     pytest.skip("transformers has no PE-Audio before 5.0", allow_module_level=True)
 
-PE_AUDIO = "baselines.systems.pe_audio:PeAudio"
 TEXTS = ["Slow", "a longer name, of a dozen tokens or so, and then some more", "", "ノストス", "Slow dance"]
 
 
@@ -118,6 +117,17 @@ def test_the_audio_part_of_an_audio_visual_model(
     assert "UNEXPECTED" not in printed.out + printed.err
 
 
+@pytest.mark.parametrize(
+    ("weights", "model_id"),
+    [("facebook/pe-a-frame-small@main", "facebook/pe-a-frame-small"), ("elsewhere/model", "facebook/pe-av-large")],
+)
+def test_the_card_names_the_model(weights: str, model_id: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another of Meta's models is called by its own name."""
+    monkeypatch.setattr("baselines.systems.pe_audio.find_checkpoint", lambda _: find_checkpoint(str(folder)))
+    system = build_system("pe_audio", "query_only", ["--weights", weights])
+    assert system.declaration.model_id == model_id
+
+
 def test_weights_that_lack_something_are_refused(folder: Path, tmp_path: Path) -> None:
     """Else transformers would draw them at random and say so in a warning."""
     from safetensors.torch import load_file, save_file
@@ -137,13 +147,13 @@ def test_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="found a model of type clap, expected pe_audio or pe_audio_video, such as"):
         encoder(tmp_path / "model").embed_text(["a"])
     with pytest.raises(UserError, match="--weights nowhere: no such folder"):
-        build_system(PE_AUDIO, "audio_only", ["--weights", "nowhere"])
+        build_system("pe_audio", "audio_only", ["--weights", "nowhere"])
 
 
 @pytest.mark.parametrize("modality", MODALITIES)
 def test_it_runs(modality: Modality, folder: Path, cache: Path, tmp_path: Path) -> None:
     """Every thread is answered with its pool, by scores that are cosines; the card names the weights."""
-    result = run_on_few(PE_AUDIO, modality, tmp_path, "--weights", str(folder), cache=cache)
+    result = run_on_few("pe_audio", modality, tmp_path, "--weights", str(folder), cache=cache)
     for thread, prediction in zip(few_threads(), result.predictions, strict=True):
         assert prediction.outcome in (None, "ok")
         assert Counter(prediction.ranking) == Counter(thread.candidates)
