@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, count
 
 from .request import Model, Parameters, Request, Response
 
@@ -34,7 +34,7 @@ class Local:
         """See `Backend.answer`; long prompts first, so that memory that is too small shows at once.
 
         Raises:
-            UserError: The model cannot be loaded, or has no chat template.
+            UserError: The model cannot be loaded, has no chat template, or takes more memory than there is.
         """
         decoder = _Decoder(self.model)
         parameters_of = {request.parameters: None for request in requests.values()}
@@ -85,11 +85,14 @@ class _Decoder:
         inputs = inputs.to(self._weights.device)
         with torch.random.fork_rng(), torch.inference_mode():
             torch.manual_seed(parameters.seed)
-            output = self._weights.generate(
-                **inputs,
-                generation_config=self._config(parameters),
-                logits_processor=[LogitsProcessor(grammars)],
-            )
+            try:
+                output = self._weights.generate(
+                    **inputs, generation_config=self._config(parameters), logits_processor=[LogitsProcessor(grammars)]
+                )
+            except torch.OutOfMemoryError as error:
+                raise UserError(
+                    f"out of memory with {count(len(requests), 'request')} at once; lower --batch-size"
+                ) from error
         read = inputs["attention_mask"].sum(dim=1).tolist()
         written = output[:, inputs["input_ids"].shape[1] :]
         return [self._response(row, n) for row, n in zip(written, read, strict=True)]

@@ -42,7 +42,7 @@ class Server:
         model: What it is to serve.
         url: Up to and with `/v1`.
         key_variable: Environment variable that holds the key. It is not OpenAI's own, so that a key for one service is
-            never sent to another by mistake; unset, no key is sent.
+            never sent to another by mistake; where it is unset, the word "none" is sent.
         concurrency: Requests in flight.
         timeout_s: How long one attempt may take, in seconds.
         retries: Further attempts after the first.

@@ -9,6 +9,7 @@ line begins with. Delete the file to start afresh.
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ class Spellings:
 
     def __init__(self, threads: Mapping[tuple[Kind, str], int], merges: Iterable[Merge]) -> None:
         merges = [merge for merge in merges if merge.decision == "merge"]
-        self._into = {merge.key: merge.target for merge in merges}
+        self._into = {merge.key: merge.target for merge in merges if merge.key != merge.target}
         # A spelling that somebody wrote down stands before the commonest one.
         self._spelling = _commonest(threads) | {merge.target: merge.into for merge in merges}
         for key in self._into:
@@ -149,7 +150,11 @@ def read_merges(path: Path) -> list[Merge]:
     """
     if not path.exists():
         return []
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from error
+    with io.StringIO(text, newline="") as file:
         lines = csv.DictReader(file)
         missing = [name for name in ("kind", "name", "as", "decision") if name not in (lines.fieldnames or ())]
         if missing:

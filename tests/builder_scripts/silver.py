@@ -1,10 +1,13 @@
-"""A work folder whose silver layer holds a few threads."""
+"""A work folder whose silver layer holds a few threads, and stages run on it as from a shell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import typer
+from typer.testing import CliRunner
 
 from builder_scripts.layout import Work
 from builder_scripts.threads.schema import replies_schema, threads_schema
@@ -39,3 +42,14 @@ def write_silver(folder: Path, posts: Sequence[dict[str, Any]], replies: Sequenc
     pq.write_table(pa.Table.from_pylist(list(posts), schema=threads_schema()), work.threads)
     pq.write_table(pa.Table.from_pylist(list(replies), schema=replies_schema()), work.replies)
     return work
+
+
+def run_stage(command: Callable[..., None], *arguments: object) -> str:
+    """Run a command; what it prints. A user's mistake is raised as the `UserError` that it is."""
+    app = typer.Typer()
+    app.command()(command)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from builder_scripts.extract.cli import extract as command
 from builder_scripts.extract.mentions import Mentions, is_answer, read_mentions, schema
@@ -20,7 +19,7 @@ from builder_scripts.llm import Outcome, RefusedError, Request, Response
 from builder_scripts.manifest import StageManifest
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.llm_stub import Reply, stub_server
-from tests.builder_scripts.silver import post, reply, write_silver
+from tests.builder_scripts.silver import post, reply, run_stage, write_silver
 from tests.builder_scripts.tiny_qwen import save_qwen
 
 
@@ -185,18 +184,7 @@ def test_a_reply_that_gives_orders_changes_neither_schema_nor_caps() -> None:
     assert json.loads(quotation) == INJECTION
 
 
-def app() -> typer.Typer:
-    made = typer.Typer()
-    made.command()(command)
-    return made
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app(), [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.output
+run = partial(run_stage, command)
 
 
 BODIES = [

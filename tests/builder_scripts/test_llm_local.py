@@ -103,3 +103,16 @@ def test_a_model_without_a_chat_template_is_refused(tmp_path: Path) -> None:
     """A base model would go on with the prompt instead of answering it."""
     with pytest.raises(UserError, match="no chat template"):
         ask(Model(str(save_qwen(tmp_path, chat=None))), ["p"], Parameters(3))
+
+
+def test_too_little_memory_is_told_with_the_option(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a page of CUDA."""
+    import torch
+    from transformers import Qwen2ForCausalLM
+
+    def fail(*args: Any, **options: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(Qwen2ForCausalLM, "generate", fail)
+    with pytest.raises(UserError, match="out of memory with 3 requests at once; lower --batch-size"):
+        ask(model, PROMPTS, Parameters(3))

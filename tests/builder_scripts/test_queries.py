@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from builder_scripts.extract.mentions import Mentions
 from builder_scripts.extract.stage import Extraction
@@ -21,7 +20,7 @@ from builder_scripts.queries.tables import read_queries
 from builder_scripts.queries.wording import is_answer, leaks, normalise_query, read_query
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.llm_stub import Reply, stub_server
-from tests.builder_scripts.silver import post, reply, write_silver
+from tests.builder_scripts.silver import post, reply, run_stage, write_silver
 
 
 @pytest.mark.parametrize(
@@ -83,14 +82,7 @@ def test_which_shapes_are_an_answer() -> None:
     assert not any(map(is_answer, ({"query": 1}, {"request": "x"}, ["x"], "x", None)))
 
 
-def run(*arguments: object) -> str:
-    app = typer.Typer()
-    app.command()(command)
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.output
+run = partial(run_stage, command)
 
 
 GOOD = "I am looking for {} with a slow pulse and dark strings."
