@@ -6,6 +6,7 @@ that a system runs and hears something, and nothing about music.
 
 from __future__ import annotations
 
+import hashlib
 from itertools import groupby
 from typing import Any
 
@@ -78,7 +79,10 @@ def _link(video_id: str, start_s: float) -> Link:
 
 
 def _clip(link: Link, sound: Sound) -> Clip:
+    from ..cutting import rms_dbfs
     from .synth import flac, synthesise
 
-    audio = flac(synthesise(sound, link.video_id))
-    return Clip(audio, f"{link.video_id}.flac", link.video_id, link.start_s, sound.seconds)
+    samples = synthesise(sound, link.video_id)
+    audio = flac(samples)
+    digest = hashlib.sha256(audio).hexdigest()
+    return Clip(audio, f"{link.video_id}.flac", link.video_id, link.start_s, sound.seconds, rms_dbfs(samples), digest)
