@@ -10,6 +10,8 @@ import hashlib
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 from ..records import Clip, Comment, Link, Thread
@@ -85,4 +87,4 @@ def _clip(link: Link, sound: Sound) -> Clip:
     samples = synthesise(sound, link.video_id)
     audio = flac(samples)
     digest = hashlib.sha256(audio).hexdigest()
-    return Clip(audio, f"{link.video_id}.flac", link.video_id, link.start_s, sound.seconds, rms_dbfs(samples), digest)
+    return Clip(audio, f"{link.video_id}.flac", link.video_id, link.start_s, sound.seconds, rms_dbfs(samples.astype(np.float32)), digest)
