@@ -39,14 +39,16 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         system: The system, its options and context.
         system_name: What the user called it.
         data: The dataset.
-        name: What tables are to call the run; the system's name and its chosen options where None.
+        name: What tables are to call the run; the system's name and its chosen options where None. A control and an
+            order of the pools are added to it, so that no table takes the run for a plain one.
 
     Returns:
         The card without what only the end of the run can tell.
     """
     declared = system.declaration
+    name = name or f"{declared.name} {chosen(system.options)}".strip()
     return RunCard(
-        name=name or f"{declared.name} {chosen(system.options)}".strip(),
+        name=", ".join([name, *_peculiar(data)]),
         paradigm=declared.paradigm,
         modality=system.context.modality,
         dataset=data.references.name,
@@ -58,11 +60,12 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         open_weights=declared.open_weights,
         trained=declared.trained,
         pools=data.pools,
+        shuffles=data.order and data.order.of,
         seed=system.context.seed,
         code_version=code_version(),
         missing_audio=system.context.missing_audio,
         settings=as_json(system.options),
-        extra={"system": system_name, "texts": _texts(data.threads)},
+        extra={"system": system_name, "texts": _texts(data.threads)} | _made(data),
         **asdict(system.facts()),
     )
 
@@ -103,7 +106,7 @@ def count_outcomes(predictions: Iterable[Prediction]) -> dict[str, int]:
 def identity(card: RunCard) -> dict[str, Any]:
     """What makes two runs the same one: everything that a prediction depends on."""
     values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
-    return values | {key: card.extra.get(key) for key in ("system", "texts")}
+    return values | {key: card.extra.get(key) for key in ("system", "texts", "control", "order")}
 
 
 def identity_hash(card: RunCard) -> str:
@@ -137,6 +140,19 @@ def _texts(threads: Sequence[Thread]) -> str:
         clips = [(clip.video_id, clip.start_s, clip.duration_s, clip.sha256) for clip in thread.clips or ()]
         digest.update(to_json([thread.query, thread.post, thread.submission_entities, clips]).encode() + b"\n")
     return digest.hexdigest()
+
+
+def _peculiar(data: Data) -> Iterator[str]:
+    if data.control is not None:
+        yield data.control.swap
+    if data.order is not None:
+        yield str(data.order)
+
+
+def _made(data: Data) -> dict[str, Any]:
+    control, order = data.control, data.order
+    swapped = {} if control is None else {"control": control.swap, "control_other_genre": control.n_other_genre}
+    return swapped if order is None else swapped | {"order": order.number}
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,13 @@ class MissingAudioName(StrEnum):
     error = "error"
 
 
+class ControlName(StrEnum):
+    """Which input of a control run is another thread's."""
+
+    shuffled_audio = "shuffled-audio"
+    shuffled_query = "shuffled-query"
+
+
 class FusionName(StrEnum):
     """How two rankings become one."""
 
@@ -75,17 +82,32 @@ def run(
             "(default in audio_query); 'error', stop."
         ),
     ] = None,
+    shuffles: Annotated[
+        int | None,
+        typer.Option(min=2, help="Rank every pool in that many seeded orders: mean score, and what the order does."),
+    ] = None,
+    control: Annotated[
+        ControlName | None,
+        typer.Option(
+            help="Give each thread the clips, or the query, of another of its genre: the score that remains is no "
+            "grounding. `python -m musicrs_metric compare RUN CONTROL_RUN` sets it beside the plain run's."
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What tables are to call the run.")] = None,
     tracker: Annotated[Tracker, typer.Option(help="Where to log the scores.")] = Tracker.none,
     cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs]")] = None,
 ) -> None:
     """Run a system: writes predictions.jsonl and run.json, and prints the score. `show MODEL` lists its own options."""
+    from .control import swap_inputs
     from .data import load_data
     from .launch import build_system, default_cache
     from .processes import launched
     from .reporter import Reporter
-    from .runner import Plan
+    from .runner import Plan, Result
     from .runner import run as run_plan
+    from .shuffles import Shuffled, run_shuffles
+    from .summary import print_result, print_shuffled
+    from .tracking import track
 
     system = build_system(
         model,
@@ -97,6 +119,8 @@ def run(
     )
     processes = launched()
     data = load_data(dataset, system.context.modality, pools)
+    if control is not None:
+        data = swap_inputs(data, control.value, system.context)
     plan = Plan(
         system=system,
         system_name=model,
@@ -107,15 +131,21 @@ def run(
         batch_size=batch_size,
         retry_failed=retry_failed,
     )
-    result = run_plan(plan, processes, Reporter(_console(stderr=True), bar=processes.is_main))
+    reporter = Reporter(_console(stderr=True), bar=processes.is_main)
+    finished: Result | Shuffled | None
+    if shuffles is None:
+        finished = run_plan(plan, processes, reporter)
+    else:
+        finished = run_shuffles(plan, shuffles, processes, reporter)
     processes.leave()
-    if result is None:
+    if finished is None:
         return
-    from .summary import print_result
-    from .tracking import track
-
-    scores = print_result(_console(), result, data.references, str(out))
-    track(tracker, result.card, scores)
+    where = (data.references, str(out))
+    if isinstance(finished, Shuffled):
+        scores = print_shuffled(_console(), finished, *where)
+    else:
+        scores = print_result(_console(), finished, *where)
+    track(tracker, finished.card, scores)
 
 
 @app.command()

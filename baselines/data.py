@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from musicrs_dataset.records import Clip, Thread
 from musicrs_metric.genres import MACRO_OF_GENRE
@@ -11,6 +11,34 @@ from musicrs_metric.references import References
 from musicrs_metric.run_card import Modality
 
 PUBLISHED = "published"
+Swap = Literal["shuffled-audio", "shuffled-query"]
+
+
+class Control(NamedTuple):
+    """What the threads of a control run were given in place of their own; see `baselines.control`.
+
+    Attributes:
+        swap: Which input is another thread's.
+        n_other_genre: Threads that got it from another genre, because they are alone in theirs.
+    """
+
+    swap: Swap
+    n_other_genre: int
+
+
+class Order(NamedTuple):
+    """One of several seeded orders in which the pools are shown; see `baselines.shuffles`.
+
+    Attributes:
+        number: From 1.
+        of: How many there are.
+    """
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"order {self.number} of {self.of}"
 
 
 class Data(NamedTuple):
@@ -21,12 +49,16 @@ class Data(NamedTuple):
         references: The same threads as labels.
         pools: Name of the candidate pools.
         clips: Reads the clips of the thread at a place, where `threads` hold them without their bytes.
+        control: What `threads` hold of each other; None where each holds its own.
+        order: Order in which `threads` hold their pools, whose stored order `references` keep; None for that one.
     """
 
     threads: Sequence[Thread]
     references: References
     pools: str = PUBLISHED
     clips: Callable[[int], tuple[Clip, ...]] | None = None
+    control: Control | None = None
+    order: Order | None = None
 
 
 def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:

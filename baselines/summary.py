@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.references import References
+from musicrs_metric.run_card import RunCard
 from musicrs_metric.runs import score_predictions
 from musicrs_metric.scoring import Scores
-from musicrs_metric.tables import score_table, sentences
+from musicrs_metric.tables import headline, percent, score_table, sentences
 
 from .answers import FAILURES
 from .runner import Result
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from .order_effects import OrderEffects
+    from .shuffles import Shuffled
 
 
 def score_result(result: Result, references: References) -> Scores:
@@ -50,15 +54,40 @@ def outcome_lines(result: Result, n_threads: int) -> Iterator[str]:
         result: The run.
         n_threads: Number of threads of the dataset.
     """
-    n = len(result.predictions)
-    counts = ", ".join(f"{count} {outcome}" for outcome, count in (result.card.outcomes or {}).items())
     hands = f"{result.card.hardware}, {result.reused} of them in an earlier session"
-    yield f"{n} of {n_threads} threads ranked ({hands}): {counts}."
+    return _outcome_lines(result.card, len(result.predictions), n_threads, f"ranked ({hands})")
+
+
+def _outcome_lines(card: RunCard, n: int, n_threads: int, how: str) -> Iterator[str]:
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in (card.outcomes or {}).items())
+    yield f"{n} of {n_threads} threads {how}: {counts}."
     if n < n_threads:
         yield "The score is that of the threads ranked and cannot be compared; run again without --limit to finish."
-    n_failed = (result.card.outcomes or {}).get("failed", 0)
+    n_failed = (card.outcomes or {}).get("failed", 0)
     if n_failed:
         yield f"{n_failed} failed and count with a random order; see {FAILURES}, and --retry-failed to try again."
+
+
+def order_lines(effects: OrderEffects) -> Iterator[str]:
+    """Say what the order of the pool does to the score, in percent where it is a score.
+
+    Args:
+        effects: What it does.
+    """
+    n = len(effects.by_order)
+    deviations = (effects.sd_between_orders, effects.sd_within_thread)
+    between, within = (
+        ", ".join(f"{name} {percent(deviation[name])}" for name in headline(effects.scores)) for deviation in deviations
+    )
+    yield f"Scores are means over {n} orders. Standard deviation between the orders' scores: {between} %."
+    yield f"The same within a thread, on average: {within} %."
+    agreement, bias = effects.agreement, effects.position_bias
+    if agreement is not None:
+        yield f"Two rankings of one pool in two orders correlate by {agreement:.2f} on average (Spearman)."
+    if bias is not None:
+        interval = effects.position_bias_interval
+        limits = "" if interval is None else " (95 % interval {:.3f} to {:.3f})".format(*interval)
+        yield f"Position bias {bias:.3f}{limits}: 0 where the order plays no part, 1 for the pool as it is shown."
 
 
 def print_result(console: Console, result: Result, references: References, title: str) -> Scores:
@@ -76,5 +105,26 @@ def print_result(console: Console, result: Result, references: References, title
     scores = score_result(result, references)
     console.print(score_table(scores, title))
     for line in (*outcome_lines(result, len(references)), *sentences(scores)):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    return scores
+
+
+def print_shuffled(console: Console, run: Shuffled, references: References, title: str) -> Scores:
+    """Print what a run in several orders scores, and what the order does.
+
+    Args:
+        console: Where to.
+        run: The run.
+        references: The whole dataset.
+        title: Title of the table.
+
+    Returns:
+        The scores of the mean over the orders.
+    """
+    scores, n_orders = run.effects.scores, len(run.effects.by_order)
+    console.print(score_table(scores, f"{title}: mean of {n_orders} orders"))
+    how = f"ranked in {n_orders} orders ({run.card.hardware})"
+    outcomes = _outcome_lines(run.card, scores.n, len(references), how)
+    for line in (*outcomes, *order_lines(run.effects), *sentences(scores)):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return scores

@@ -122,14 +122,12 @@ class Facts:
         model_revision: Commit, version or content hash of the weights.
         protocol: How rankings are asked for.
         prompt_hash: sha256 of the prompt.
-        shuffles: Orders of the pool that a ranking is averaged over.
         clip_plan: How clips are chosen and cut.
     """
 
     model_revision: str | None = None
     protocol: str | None = None
     prompt_hash: str | None = None
-    shuffles: int | None = None
     clip_plan: str | None = None
 
 
@@ -176,6 +174,8 @@ class System(ABC):
 
     def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - some systems have nothing to prepare
         """Load what is needed, and learn what may be learnt from other threads.
+
+        A run in several orders of the pools prepares and closes the same system once per order.
 
         Args:
             threads: All threads without labels where the system reads "pools" or "labels"; none where it reads
