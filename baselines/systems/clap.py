@@ -21,7 +21,6 @@ import numpy as np
 from musicrs_dataset.cutting import Samples
 from musicrs_metric.errors import UserError
 
-from ..batches import by_length
 from ..cache import Vectors
 from ..options import option
 from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint
@@ -65,24 +64,24 @@ class ClapEncoder(AudioTextModel):
         import torch
 
         with torch.inference_mode():
-            features = self._model.get_audio_features(input_features=self.log_mel(windows))
-            return _vectors(features)
+            found = _projected(self._model.get_audio_features(input_features=self.log_mel(windows)))
+        vectors: Vectors = found.float().cpu().numpy()
+        return vectors
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 512 tokens."""
-        import torch
+        from ..models.tokens import embed_tokens
 
-        device = self._context.device
+        # RoBERTa counts positions from behind its padding number, which is 1.
         longest = min(self._tokenizer.model_max_length, self._model.config.text_config.max_position_embeddings - 2)
         tokens = self._tokenizer(list(texts), truncation=True, max_length=longest)["input_ids"]
-        vectors: dict[int, Vectors] = {}
-        for places, rows, length in by_length(tokens, longest, device):
-            batch = {"input_ids": [tokens[place] for place in rows]}
-            padded = self._tokenizer.pad(batch, padding="max_length", max_length=length, return_tensors="pt").to(device)
-            with torch.inference_mode():
-                found = _vectors(self._model.get_text_features(padded["input_ids"], padded["attention_mask"]))
-            vectors.update(zip(places, found, strict=False))
-        return np.stack([vectors[place] for place in range(len(texts))])
+        return embed_tokens(
+            tokens,
+            longest,
+            self._tokenizer.pad_token_id,
+            self._context.device,
+            lambda ids, mask: _projected(self._model.get_text_features(ids, mask)),
+        )
 
     def log_mel(self, windows: Sequence[Samples]) -> torch.Tensor:
         """What the extractor makes of windows, on the model's device.
@@ -136,9 +135,9 @@ class ClapEncoder(AudioTextModel):
         return model.eval().to(self._context.device)
 
 
-def _vectors(features: Any) -> Vectors:
+def _projected(features: Any) -> torch.Tensor:
     """The projected vectors, which transformers 4 gives as they are and 5 in an object."""
-    vectors: Vectors = getattr(features, "pooler_output", features).float().cpu().numpy()
+    vectors: torch.Tensor = getattr(features, "pooler_output", features)
     return vectors
 
 

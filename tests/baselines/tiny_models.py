@@ -28,21 +28,21 @@ def tiny_tokenizer(**options: Any) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named, **options)
 
 
-def save_clap(folder: Path, *, fusion: bool = False, safe: bool = True, max_tokens: int = 32) -> Path:
-    """A CLAP model of some 200,000 weights, with its processor, in a folder."""
+def save_clap(folder: Path, *, fusion: bool = False, safe: bool = True, seed: int = 0) -> Path:
+    """A CLAP model of some 200,000 weights, with its processor, in a folder; it takes 32 tokens."""
     import torch
     from transformers import ClapConfig, ClapFeatureExtractor, ClapModel, ClapProcessor
 
-    tokenizer = tiny_tokenizer(model_max_length=max_tokens)
+    tokenizer = tiny_tokenizer(model_max_length=32)
     text = {
         "vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
-        "intermediate_size": 32, "max_position_embeddings": max_tokens + 2, "pad_token_id": 1,
+        "intermediate_size": 32, "max_position_embeddings": 34, "pad_token_id": 1,
     }  # fmt: skip
     audio = {
         "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 4], "patch_embeds_hidden_size": 16,
         "hidden_size": 128, "enable_fusion": fusion,
     }  # fmt: skip
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = ClapModel(ClapConfig(text_config=text, audio_config=audio, projection_dim=24))
     extractor = ClapFeatureExtractor(truncation="fusion" if fusion else "rand_trunc")
     ClapProcessor(extractor, tokenizer).save_pretrained(folder)
