@@ -45,7 +45,7 @@ def run_jobs(
     Args:
         jobs: One per dump, in the order in which they should begin.
         executor: What to run them on; all give the same files.
-        workers: How many at once.
+        workers: How many at once; the pool's only one is this process.
         advance: Told how many more compressed bytes have been read; on a cluster, when a dump is finished.
         master: Address of the cluster; None for one on this machine.
 
@@ -56,7 +56,7 @@ def run_jobs(
         UserError: The executor is not installed, or a worker was killed.
     """
     if executor == "pool":
-        yield from _on_processes(jobs, workers, advance)
+        yield from (_on_processes(jobs, workers, advance) if workers > 1 else (ingest(job, advance) for job in jobs))
         return
     for report in MAP_ON_CLUSTER[executor](jobs, workers, master):
         advance(report.dump.bytes)

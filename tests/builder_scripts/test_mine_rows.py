@@ -1,0 +1,175 @@
+"""Rows from lines of any year: one type per column, one form of id, texts that can be stored, authors without names."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builder_scripts.mine.authors import author_salt, is_bot, pseudonym
+from builder_scripts.mine.dumps import Kind
+from builder_scripts.mine.parsing import parse, plain_text, whole_number
+from builder_scripts.mine.rows import MAKE_ROW, bronze_schema
+from musicrs_metric.errors import UserError
+
+SALT = bytes(range(32))
+
+
+def row(kind: Kind, **fields: Any) -> dict[str, Any] | None:
+    """The row of a line that has what every line has, and these fields."""
+    line = {"id": "a1", "subreddit": "Jazz", "created_utc": 5, "link_id": "t3_p1", "parent_id": "t3_p1"}
+    made = MAKE_ROW[kind](line | fields, SALT)
+    return None if made is None else dict(zip(bronze_schema(kind).names[2:], made, strict=True))
+
+
+def value(kind: Kind, column: str, **fields: Any) -> Any:
+    made = row(kind, **fields)
+    assert made is not None
+    return made[column]
+
+
+@pytest.mark.parametrize(
+    ("given_as", "number"),
+    [
+        (1330560000, 1330560000), ("1330560000", 1330560000), (1330560000.0, 1330560000), ("1.5", 1), (-3, -3),
+        (None, None), (True, None), ("", None), ("soon", None), ("nan", None), (float("inf"), None), ([], None),
+        (2**63, None), (2**63 - 1, 2**63 - 1), ("1e400", None),
+    ],
+)  # fmt: skip
+def test_numbers(given_as: object, number: int | None) -> None:
+    """Times and scores come as numbers and as text; what is no 64-bit number is none."""
+    assert whole_number(given_as) == number
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "repaired"),
+    [
+        (b'{"t":"\\ud83c\\udfb7"}', "🎷", False),
+        (b'{"t":"\\ud83d alone"}', "\ufffd alone", True),
+        (b'{"t":"\\udfb7\\ud83c"}', "\ufffd\ufffd", True),
+        (b'{"t":"raw \x01\t"}', "raw \x01\t", True),
+        (b'{"t":"byte \xff"}', "byte \ufffd", True),
+        (b'{"t":"nul \\u0000."}\r', "nul .", False),
+        (b'{"t":"Q&amp;A &lt;3 &gt; &amp;lt; &eacute;"}', "Q&A <3 > &lt; &eacute;", False),
+        (b'{"t":null}', "", False),
+        (b'{"t":5}', "", False),
+    ],
+)
+def test_texts(line: bytes, text: str, repaired: bool) -> None:
+    """A text keeps all that a file can hold, and Reddit's three escapes are undone once."""
+    parsed = parse(line)
+    assert parsed.value is not None
+    assert (plain_text(parsed.value["t"]), parsed.repaired) == (text, repaired)
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"[1]", b"7", b'{"a":', b"\x00\x00", b'{"a":1}{"b":2}', b'{"a":' + b"[" * 200_000]
+)
+def test_no_object(line: bytes) -> None:
+    """A line without an object has no value, however deep it is nested."""
+    assert parse(line).value is None
+
+
+@given(st.text(st.characters(codec=None), max_size=30))
+def test_any_text_can_be_stored(text: str) -> None:
+    """Whatever escapes a dump holds, what is left can be written as UTF-8."""
+    assert "\0" not in plain_text(text).encode().decode()
+
+
+def test_ids() -> None:
+    """Ids bear Reddit's prefix, whether or not the dump has it."""
+    for name in ("a1", "t3_a1"):
+        assert value("submissions", "thread_id", id=name) == "t3_a1"
+    for name, thread in (("a1", "p1"), ("t1_a1", "t3_p1")):
+        made = row("comments", id=name, link_id=thread)
+        assert made is not None
+        assert (made["comment_id"], made["thread_id"]) == ("t1_a1", "t3_p1")
+
+
+@pytest.mark.parametrize(
+    "fields", [{"id": None}, {"id": ""}, {"id": 7}, {"created_utc": None}, {"link_id": None}, {"parent_id": 12345}]
+)
+def test_malformed(fields: dict[str, Any]) -> None:
+    """A comment that lacks its id, time, thread or parent is no row."""
+    assert row("comments", **fields) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "deleted"),
+    [
+        ({"selftext": "[deleted]"}, True), ({"selftext": " [removed]\n"}, True), ({"title": "[deleted by user]"}, True),
+        ({"selftext": "[ Removed by Reddit ]"}, True), ({"removed_by_category": "moderator"}, True),
+        ({"removed_by_category": None}, False), ({"selftext": "is it [deleted]?"}, False), ({"selftext": ""}, False),
+        ({"author": "[deleted]", "selftext": "still there"}, False),
+    ],
+)  # fmt: skip
+def test_deletions(fields: dict[str, Any], deleted: bool) -> None:
+    """What was taken back is marked by its text or category; a post outlives its author's account."""
+    assert value("submissions", "deleted", **fields) is deleted
+
+
+@pytest.mark.parametrize(
+    ("body", "chars"), [("12345", 5), ("  ab \n", 2), ("😀😀😀", 3), ("\u3000ab\u3000", 2), ("&lt;3 all", 6), (None, 0)]
+)
+def test_length(body: str | None, chars: int) -> None:
+    """Length counts code points as a reader sees them, without blanks around."""
+    assert value("comments", "chars", body=body) == chars
+
+
+@pytest.mark.parametrize(
+    ("fields", "time"),
+    [
+        ({}, None), ({"retrieved_on": "8"}, 8), ({"retrieved_on": 8, "_meta": {"retrieved_2nd_on": 9}}, 9),
+        ({"retrieved_on": 8, "updated_on": 10.0}, 10), ({"retrieved_utc": 7, "_meta": None}, 7),
+    ],
+)  # fmt: skip
+def test_capture_time(fields: dict[str, Any], time: int | None) -> None:
+    """The latest time of capture counts, under whichever name."""
+    assert value("comments", "retrieved_on", **fields) == time
+
+
+def test_links_of_all_fields() -> None:
+    """A video in the title, the text, the address or the player is a link, in that order."""
+    ids = [f"{name:A<10}A" for name in ("title", "text", "url", "player")]
+    urls = [f"https://youtu.be/{name}" for name in ids]
+    player = {"oembed": {"html": f'&lt;iframe src="{urls[3]}?feature=oembed"&gt;'}}
+    fields = {"title": urls[0], "selftext": urls[1], "url": urls[2]}
+    for media in ({"secure_media": player}, {"secure_media": None, "media": player}):
+        links = value("submissions", "links", **fields, **media)
+        assert [link["video_id"] for link in links] == ids
+
+
+@pytest.mark.parametrize(
+    ("name", "bot"),
+    [
+        ("AutoModerator", True), ("automoderator", True), ("lyrics_bot", True), ("LyricsBot", True), ("bot-9", True),
+        ("bot", True), ("sneakpeekbot", True), ("talbot", False), ("Abbott", False), ("robotnik", False),
+        ("Botticelli", False), ("[deleted]", False), (None, False),
+    ],
+)  # fmt: skip
+def test_bots(name: str | None, bot: bool) -> None:
+    """Accounts that call themselves bots are, and people's names with these letters are not."""
+    assert is_bot(name) is bot
+
+
+def test_pseudonyms() -> None:
+    """One author, one pseudonym; another salt, another one; no account, none."""
+    one, again, other = (pseudonym(name, SALT) for name in ("ann", "ann", "Ann"))
+    assert one == again != other
+    assert one != pseudonym("ann", bytes(32))
+    assert [pseudonym(name, SALT) for name in (None, "[deleted]", "[removed]", 3)] == [None] * 4
+
+
+def test_salt(tmp_path: Path) -> None:
+    """The salt is random, is made once, and nobody else may read it."""
+    path, other = tmp_path / "private" / "salt", tmp_path / "other" / "salt"
+    salt = author_salt(path)
+    assert author_salt(path) == salt != author_salt(other)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    path.write_text("0123")
+    with pytest.raises(UserError, match="hexadecimal"):
+        author_salt(path)
