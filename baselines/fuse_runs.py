@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from musicrs_dataset.sources import file_sha256
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, count
 from musicrs_metric.predictions import PREDICTIONS, Prediction, write_predictions
 from musicrs_metric.run_card import RUN_CARD, Modality, Paradigm, Reads, RunCard, write_run_card
 from musicrs_metric.runs import read_run
@@ -52,7 +52,7 @@ def fuse_runs(
             raise UserError(f"{a} and {b}: runs on different data, {what} {found[0]} and {found[1]}")
     if answers[0].keys() != answers[1].keys():
         odd = sorted(answers[0].keys() ^ answers[1].keys())
-        raise UserError(f"{a} and {b}: {len(odd)} threads are in one run only, such as {odd[0]}; finish both runs")
+        raise UserError(f"{a} and {b}: in one run only: {count(len(odd), 'thread')}, such as {odd[0]}; finish both")
     fused = [fuse(own, answers[1][thread], method, weight) for thread, own in answers[0].items()]
     card = _fused_card(*cards, name=name, settings={"method": method, "weight": weight}, predictions=fused)
     card.extra["fused"] = [

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, count
 from musicrs_metric.files import to_json, write_text
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import Modality
@@ -59,7 +59,7 @@ def check_clips(threads: Iterable[Thread], policy: MissingAudio | None) -> None:
     without = [thread.thread_id for thread in threads if not thread.clips]
     if without:
         raise UserError(
-            f"{len(without)} threads have no clips, such as {without[0]}; build the dataset with their audio, or "
+            f"no clips in {count(len(without), 'thread')}, such as {without[0]}; build the dataset with their audio, or "
             "choose another --missing-audio"
         )
 

@@ -147,7 +147,7 @@ def test_other_pools_are_kept_in_the_configuration(tmp_path: Path) -> None:
     [
         ([("t0", "AB"), ("t1", "CD")], {"fingerprint": "g"}, "runs on different data, fingerprint f and g"),
         ([("t0", "AB"), ("t1", "CD")], {"pools": "balanced"}, "runs on different data, pools published and balanced"),
-        ([("t0", "AB")], {}, "1 threads are in one run only, such as t1; finish both runs"),
+        ([("t0", "AB")], {}, "in one run only: 1 thread, such as t1; finish both"),
     ],
 )
 def test_runs_that_do_not_go_together_are_refused(
