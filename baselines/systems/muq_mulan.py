@@ -99,9 +99,8 @@ def _as_muq_knows_it(encoder: Any) -> None:
 
     It takes a dictionary for its configuration, and gives the states before each layer and after the last one.
     """
-    if hasattr(encoder.config, "_attn_implementation"):
-        return
-    encoder.config._attn_implementation = "eager"
+    if not hasattr(encoder.config, "_attn_implementation"):
+        encoder.config._attn_implementation = "eager"
     before: list[Tensor] = []
 
     def remember(_: Any, given: tuple[Any, ...]) -> None:
