@@ -43,7 +43,8 @@ class RunCard:
         pools: Design of the candidate pools, "published" for the authors' own.
         protocol: How rankings were asked for, e.g. "full_list".
         prompt_hash: sha256 of the prompt, in hexadecimal.
-        shuffles: Orders of the pool that a ranking was averaged over.
+        shuffles: Seeded orders in which every pool was ranked; the predictions are those of one of them. None for the
+            stored order alone.
         seed: Seed of everything random.
         missing_audio: What is done with a thread that has no usable clip.
         clip_plan: How clips were chosen and cut.

@@ -87,4 +87,12 @@ def _clip(link: Link, sound: Sound) -> Clip:
     samples = synthesise(sound, link.video_id)
     audio = flac(samples)
     digest = hashlib.sha256(audio).hexdigest()
-    return Clip(audio, f"{link.video_id}.flac", link.video_id, link.start_s, sound.seconds, rms_dbfs(samples.astype(np.float32)), digest)
+    return Clip(
+        audio,
+        f"{link.video_id}.flac",
+        link.video_id,
+        link.start_s,
+        sound.seconds,
+        rms_dbfs(samples.astype(np.float32)),
+        digest,
+    )
