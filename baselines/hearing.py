@@ -59,8 +59,8 @@ def check_clips(threads: Iterable[Thread], policy: MissingAudio | None) -> None:
     without = [thread.thread_id for thread in threads if not thread.clips]
     if without:
         raise UserError(
-            f"no clips in {count(len(without), 'thread')}, such as {without[0]}; build the dataset with their audio, or "
-            "choose another --missing-audio"
+            f"no clips in {count(len(without), 'thread')}, such as {without[0]}; build the dataset with their audio, "
+            "or choose another --missing-audio"
         )
 
 
