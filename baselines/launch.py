@@ -47,7 +47,7 @@ def build_system(
     options = parse_options(cls.Options, arguments, declared.name)
     missing = missing_packages(declared)
     if missing:
-        raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[baselines]'")
+        raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[{declared.extra}]'")
     given = cast(Modality, modality or known)
     policy = choose_policy(cls, given, missing_audio)
     return cls(options, Context(modality=given, seed=seed, cache=cache, missing_audio=policy))

@@ -41,6 +41,7 @@ class Declaration:
         description: One line: how it ranks.
         note: What a reader of its score has to know.
         needs: Packages that it imports beyond the core.
+        extra: The extra of this project that brings them.
         model_id: Hub id or another public name of its model.
         licence: Licence of the weights.
         open_weights: Whether anyone can download them; None where there are none.
@@ -55,6 +56,7 @@ class Declaration:
     description: str
     note: str = ""
     needs: tuple[str, ...] = ()
+    extra: str = "baselines"
     model_id: str | None = None
     licence: str | None = None
     open_weights: bool | None = None

@@ -138,6 +138,7 @@ class MuqMulan(DualEncoder):
         description="Cosine of candidate name with clips, query or both under MuQ-MuLan.",
         note="The weights are for non-commercial use only.",
         needs=("muq", "torch", "torchaudio", "transformers", "accelerate", "soundfile", "soxr"),
+        extra="muq",
         model_id=MODEL_ID,
         licence="CC-BY-NC-4.0",
         open_weights=True,
