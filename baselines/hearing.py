@@ -76,11 +76,14 @@ def rank_by_policy(system: System, batch: Sequence[Task]) -> list[Prediction]:
     """
     policy = system.context.missing_audio
     asked = [task for task in batch if policy != "zero" or task.thread.clips]
-    answers = iter(system.rank(asked) if asked else [])
+    answers = system.rank(asked) if asked else []
+    if len(answers) != len(asked):
+        return answers  # the caller says what is wrong with them
+    answer_to = dict(zip((task.thread.thread_id for task in asked), answers, strict=True))
     return [
-        Prediction(task.thread.thread_id, (), outcome="no_audio", n_answered=0)
-        if policy == "zero" and not task.thread.clips
-        else _marked(next(answers), heard=policy is None or bool(task.thread.clips))
+        _marked(answer_to[task.thread.thread_id], heard=policy is None or bool(task.thread.clips))
+        if task.thread.thread_id in answer_to
+        else Prediction(task.thread.thread_id, (), outcome="no_audio", n_answered=0)
         for task in batch
     ]
 

@@ -12,14 +12,15 @@ doi:10.1109/ICASSP49357.2023.10095969
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from musicrs_dataset.cutting import Samples
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, some
 
 from ..cache import Vectors
 from ..options import option
@@ -130,9 +131,12 @@ class ClapEncoder(AudioTextModel):
     def _model(self) -> Any:
         import transformers
 
+        folder = self._checkpoint.folder
         transformers.utils.logging.disable_progress_bar()  # the runner shows its own
-        model = transformers.ClapModel.from_pretrained(self._checkpoint.folder)
-        return model.eval().to(self._context.device)
+        model, found = transformers.ClapModel.from_pretrained(folder, output_loading_info=True)
+        if found["missing_keys"]:
+            raise UserError(f"--weights {folder}: lacks {some(sorted(found['missing_keys']))}; expected a CLAP model")
+        return model.float().eval().to(self._context.device)
 
 
 def _projected(features: Any) -> torch.Tensor:
@@ -163,6 +167,12 @@ class Clap(DualEncoder):
         open_weights=True,
     )
     Options = ClapOptions
+
+    def __init__(self, options: ClapOptions, context: Context) -> None:
+        super().__init__(options, context)
+        name = options.weights.partition("@")[0]
+        if name != MODEL_ID and not Path(options.weights).is_dir():  # another one of the Hub
+            self.declaration = replace(type(self).declaration, model_id=name, licence=None)  # type: ignore[misc]
 
     def make_model(self) -> AudioTextModel:
         """CLAP with the chosen weights."""

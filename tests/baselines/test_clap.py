@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -277,6 +278,27 @@ def test_a_model_with_fusion_is_refused(tmp_path: Path) -> None:
     fused = save_clap(tmp_path / "fused", fusion=True)
     with pytest.raises(UserError, match=r"expected .*: a CLAP model without fusion, such as laion/larger_clap"):
         encoder(fused).embed_audio([noise(1, RATE)])
+
+
+def test_weights_that_lack_some_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Random numbers would take their place, with a warning at most."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folder, tmp_path / "model")
+    weights = load_file(folder / "model.safetensors")
+    del weights["text_projection.linear1.weight"]
+    save_file(weights, tmp_path / "model/model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(UserError, match=r"lacks text_projection\.linear1\.weight; expected a CLAP model"):
+        encoder(tmp_path / "model").embed_text(TEXTS)
+
+
+def test_the_card_names_the_model_that_was_chosen(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Another one of the Hub is not passed off as the published choice, nor its licence."""
+    found = find_checkpoint(str(folder))
+    monkeypatch.setattr("baselines.systems.clap.find_checkpoint", lambda _: found)
+    declared = build_system("clap", "audio_only", ["--weights", "laion/clap-htsat-unfused@main"]).declaration
+    assert (declared.model_id, declared.licence) == ("laion/clap-htsat-unfused", None)
+    assert build_system("clap", "audio_only").declaration.model_id == "laion/larger_clap_music_and_speech"
 
 
 @pytest.mark.parametrize(
