@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from musicrs_metric.errors import UserError
 
@@ -32,10 +32,12 @@ class Tables:
     Attributes:
         read: Makes one table of Parquet files of one schema.
         keep: Computes a table that is needed more than once, and keeps it until the engine is closed.
+        fetch: Computes a table and brings it here, as a `pyarrow.Table`.
     """
 
     read: Callable[[Sequence[Path]], Table]
     keep: Callable[[Table], Table]
+    fetch: Callable[[Table], Any]
 
 
 @contextmanager
@@ -74,6 +76,7 @@ def _duckdb(scratch: Path, memory: str | None) -> Iterator[Tables]:
             read=lambda paths: backend.read_parquet([str(path) for path in paths]),
             # Not `cache()`: to drop what it made, Ibis 12 writes a statement that newer sqlglots leave unfinished.
             keep=lambda table: backend.create_table(f"kept_{next(numbers)}", table, temp=True),
+            fetch=backend.to_pyarrow,
         )
     finally:
         backend.disconnect()
@@ -110,6 +113,11 @@ def _spark(memory: str | None, master: str | None) -> Iterator[Tables]:
     try:
         backend = ibis.pyspark.connect(session)
         with ExitStack() as kept:
-            yield Tables(read, keep=lambda table: kept.enter_context(table.cache()))
+            yield Tables(
+                read=read,
+                keep=lambda table: kept.enter_context(table.cache()),
+                # Not Ibis' own way, which leads through pandas and its floats in place of integers with gaps.
+                fetch=lambda table: session.sql(backend.compile(table)).toArrow(),
+            )
     finally:
         session.stop()

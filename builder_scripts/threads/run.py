@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from musicrs_metric.errors import UserError
 
@@ -17,9 +17,6 @@ from .engines import Engine, Tables, connect
 from .months import months_of, suspect_note
 from .rules import Rules
 from .schema import replies_schema, threads_schema
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 STAGE = "threads"
 
@@ -115,25 +112,28 @@ def _filter(
     reply_verdicts = tables.keep(filters.require_replies(by_thread, by_thread, rules))
     step("counting")
     counts = {
-        "submissions": _counts(filters.count_reasons(thread_verdicts), filters.SUBMISSION_REASONS),
-        "comments": _counts(filters.count_reasons(reply_verdicts), filters.COMMENT_REASONS),
+        kind: _counts(tables.fetch(filters.count_reasons(verdicts)), reasons)
+        for kind, verdicts, reasons in (
+            ("submissions", thread_verdicts, filters.SUBMISSION_REASONS),
+            ("comments", reply_verdicts, filters.COMMENT_REASONS),
+        )
     }
-    days = filters.scores_by_day(by_thread).to_pyarrow().to_pylist()
+    days = tables.fetch(filters.scores_by_day(by_thread)).to_pylist()
     note = suspect_note(months_of((day["day"], day["n"], day["ones"]) for day in days))
     step("writing threads and replies")
     threads = filters.silver_threads(submissions, thread_verdicts)
-    _write(work.threads, threads, threads_schema())
-    _write(work.replies, filters.silver_replies(comments, reply_verdicts, threads), replies_schema())
+    replies = filters.silver_replies(comments, reply_verdicts, threads)
+    _write(work.threads, tables.fetch(threads), threads_schema())
+    _write(work.replies, tables.fetch(replies), replies_schema())
     return counts, [note] if note else []
 
 
-def _counts(reasons: Table, order: Iterable[str]) -> Counts:
-    found: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pyarrow().to_pylist()}
+def _counts(reasons: Any, order: Iterable[str]) -> Counts:
+    found: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pylist()}
     dropped = {reason: found[reason] for reason in order if reason in found}
     return Counts(sum(found.values()), found.get(None, 0), dropped)
 
 
-def _write(path: Path, table: Table, schema: Any) -> None:
-    rows = table.to_pyarrow().cast(schema)  # at once: what is kept is a small part of what was mined
+def _write(path: Path, rows: Any, schema: Any) -> None:
     with replacing_parquet(path, schema) as writer:
-        writer.write_table(rows, ROWS_PER_GROUP)
+        writer.write_table(rows.cast(schema), ROWS_PER_GROUP)

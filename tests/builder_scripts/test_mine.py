@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
+from builder_scripts.mine import ingest as ingest_module
 from builder_scripts.mine.dumps import find_dumps
 from builder_scripts.mine.executors import default_workers, memory_per_worker
 from builder_scripts.mine.ingest import ingest
@@ -287,6 +288,24 @@ def test_memory_is_known_beforehand(tmp_path: Path) -> None:
     assert memory_per_worker(large) - memory_per_worker(small) == (1 << 31) - (1 << 20)
     assert 2.0 < memory_per_worker(large) / 2**30 < 2.5
     assert default_workers(small * 999) == os.cpu_count()
+
+
+def test_memory_does_not_grow_with_the_dump(tmp_path: Path) -> None:
+    """Eight times the lines take no more memory."""
+    block = b"".join(posts(*map(str, range(1_000))))
+    peaks = []
+    for name, blocks in (("RS_small", 20), ("RS_large", 160)):
+        path = write_dump(tmp_path / f"{name}.zst", [block] * blocks, window_log=20)
+        process = multiprocessing.get_context("spawn").Process(target=_mine_in_small_groups, args=(path, tmp_path))
+        process.start()
+        process.join()
+        peaks.append(json.loads((tmp_path / "bronze" / "submissions" / f"_{name}.json").read_text())["peak_rss"])
+    assert peaks[1] < 1.1 * peaks[0]
+
+
+def _mine_in_small_groups(path: Path, work: Path) -> None:
+    ingest_module.ROWS_PER_GROUP = 5_000
+    mine([path], Work(work))
 
 
 @pytest.mark.parametrize("executor", ["ray", "dask"])
