@@ -57,7 +57,7 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         table = thread_table(
             hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
         )
-        name = _unused(card.name if card is not None else _name_of(read.path), {run.system.name for run in runs})
+        name = unused(card.name if card is not None else _name_of(read.path), {run.system.name for run in runs})
         reads = None if card is None else card.reads
         system = System(name, table, reads, _no_audio(read.predictions, references))
         runs.append(Run(system, card, read.warnings))
@@ -91,7 +91,8 @@ def _name_of(file: Path) -> str:
     return file.absolute().parent.name if file.name == PREDICTIONS else file.stem
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
+def unused(name: str, taken: Collection[str]) -> str:
+    """Return a name with the first number that sets it apart from those taken; as it is where none of them is it."""
     numbered = (f"{name} ({number})" for number in count(2))
     return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..compare import HEADLINE, System
-from ..compare.load import load_runs
+from ..compare.load import load_runs, unused
 from ..errors import UserError
 from ..paper.tables import OVERALL, Result
 from ..predictions import PREDICTIONS, Prediction, read_predictions
@@ -135,18 +135,20 @@ def results(runs: Sequence[ReportRun]) -> list[Result]:
 
 
 def _labels(cards: Sequence[tuple[RunCard, Path]]) -> list[str]:
-    """The name; with the modality where two runs share it, and with the folder where they share that too."""
+    """The name; with the modality where runs share it, the folder where they share that too, and at last a number."""
     forms = [
         [
             card.name,
             f"{card.name}, {words.modality(card.modality)}",
             f"{card.name}, {words.modality(card.modality)}, {folder.name}",
-            f"{card.name}, {words.modality(card.modality)}, {folder}",
         ]
         for card, folder in cards
     ]
     chosen = [form[0] for form in forms]
-    for level in (1, 2, 3):
+    for level in (1, 2):
         times = Counter(chosen)
         chosen = [name if times[name] == 1 else form[level] for name, form in zip(chosen, forms, strict=True)]
-    return chosen
+    labels: list[str] = []
+    for name in chosen:
+        labels.append(unused(name, labels))
+    return labels

@@ -252,6 +252,15 @@ def test_runs_that_share_a_name_are_told_apart(toy: Toy, tmp_path: Path) -> None
     assert labels == ["Counts, query, counts", "Counts, query, seed 2"]
 
 
+def test_a_run_given_twice_is_numbered(toy: Toy) -> None:
+    """The same folder twice, as `compare` takes it: two names, one value."""
+    runs = build_report([toy.counts, toy.query, toy.counts], toy.dataset, resamples=RESAMPLES).data["runs"]
+    values = {run["label"]: run["scores"]["recall@20"] for run in runs}
+    first, second = (label for label in values if label.startswith("Counts"))
+    assert second == f"{first} (2)"
+    assert values[first] == values[second]
+
+
 def test_one_run_alone_makes_a_report(toy: Toy) -> None:
     alone = build_report([toy.query], toy.dataset, resamples=RESAMPLES)
     assert "No system of this report was run in more than one modality" in text(alone, "rq1")
