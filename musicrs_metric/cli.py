@@ -59,7 +59,7 @@ def score(
 
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
-    references = load_references(dataset, config or config_of(predictions))
+    references = load_references(dataset, config_of(predictions) if config is None else config)
     run = score_predictions(
         predictions,
         references,
@@ -104,7 +104,9 @@ def validate(
     from .references import load_references
     from .runs import config_of, read_run, score_predictions
 
-    references = None if dataset is None else load_references(dataset, config or config_of(predictions))
+    references = (
+        None if dataset is None else load_references(dataset, config_of(predictions) if config is None else config)
+    )
     try:
         found = read_run(predictions, references).predictions
     except PredictionError as error:

@@ -142,10 +142,10 @@ def _read_folder(folder: Path, config: str) -> dict[str, list[Any]]:
 
     from .named import first_line
 
-    shards = sorted(folder.glob(f"{config}/test-*.parquet"))
-    if not shards:
-        known = ", ".join(sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")}))
-        raise UserError(f"{folder}: no configuration {config!r}; it has {known}")
+    known = sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")})
+    if config not in known:  # a name, never a pattern or a path: what a run card says is not to lead elsewhere
+        raise UserError(f"{folder}: no configuration {show(config)}; it has {', '.join(known)}")
+    shards = sorted((folder / config).glob("test-*.parquet"))
     try:
         table = pyarrow.concat_tables([parquet.read_table(shard, columns=_COLUMNS) for shard in shards])
         return {name: table.column(name).to_pylist() for name in _COLUMNS}

@@ -55,7 +55,7 @@ def compare(
     if len(runs) < 2:
         raise UserError(f"found {len(runs)} run, expected two or more; to score one, use `score`")
     metrics = list(dict.fromkeys(metric or HEADLINE))
-    references = load_references(dataset, config or config_of(runs[0]))
+    references = load_references(dataset, config_of(runs[0]) if config is None else config)
     loaded = load_runs(runs, references, metrics)
     for path, run in zip(runs, loaded, strict=True):
         for warning in run.warnings:

@@ -265,6 +265,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
         "dataset 'nothing', configuration 'query_only': not found",
     ),
     "no such configuration": (["-d", "{data}", "-p", "{predictions}", "--config", "x"], "no configuration 'x'; it has"),
+    "a configuration without a name": (["-d", "{data}", "-p", "{predictions}", "--config", ""], "no configuration ''"),
     "a cut dataset": (["-d", "cut", "-p", "{predictions}"], "cannot be read as a MusiCRS dataset"),
     "wrong columns": (["-d", "columns", "-p", "{predictions}"], "cannot be read as a MusiCRS dataset"),
     "a cut file": (["-d", "{data}", "-p", "cut.jsonl"], "cut.jsonl, line 1: not JSON"),

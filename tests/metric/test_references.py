@@ -64,10 +64,15 @@ def test_a_directory_without_a_dataset(tmp_path: Path) -> None:
         load_references(tmp_path / "file")
 
 
-def test_no_such_configuration(tmp_path: Path) -> None:
-    """The configurations that are there are named."""
-    with pytest.raises(UserError, match="no configuration 'audio_only'; it has query_only"):
-        load_references(write_repo(tmp_path, COLUMNS), "audio_only")
+@pytest.mark.parametrize(
+    "config", ["audio_only", "", ".", "*", "query_onl?", "**", "/", "/etc", "../musicrs/query_only", "a\nb", "a\0b"]
+)
+def test_no_such_configuration(tmp_path: Path, config: str) -> None:
+    """The configurations that are there are named, also for what a file system would take as a path or a pattern."""
+    folder = write_repo(tmp_path, COLUMNS)
+    with pytest.raises(UserError) as error:
+        load_references(folder, config)
+    assert str(error.value) == f"{folder / 'musicrs'}: no configuration {config!r}; it has query_only"
 
 
 def wrong(**columns: Any) -> dict[str, Any]:
