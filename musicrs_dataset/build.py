@@ -15,7 +15,7 @@ from .checks import invalid_rows, odd_rows
 from .clip_plan import ClipPlan
 from .describe import describe
 from .folders import replacing_folder
-from .manifest import MANIFEST, AudioDigest, ConfigEntry, Manifest, PoolsEntry, shards_of
+from .manifest import MANIFEST, AudioDigest, ConfigEntry, Manifest, PoolsEntry, files_not_written, shards_of
 from .named_pools import NamedPools
 from .parquet import SHARD_BYTES, ShardWriter
 from .pools.files import with_pools
@@ -127,8 +127,19 @@ def _check_target(target: Path) -> None:
         raise UserError(f"{target.parent}: a file, expected a directory to build in")
     if (target.parent / MANIFEST).exists():
         raise UserError(f"{target.parent}: a built dataset; give the directory that it lies in, {target.parent.parent}")
-    if target.exists() and not (target / MANIFEST).exists():
-        raise UserError(f"{target}: exists and is no dataset built by this program; give another directory")
+    if target.is_symlink():
+        raise UserError(
+            f"{target}: a link, which a build would replace; give the directory in which a folder is to be made"
+        )
+    if not target.exists():
+        return
+    # A build replaces the folder whole, so nothing may stand in it that no build has written.
+    strangers = files_not_written(target)
+    if strangers:
+        raise UserError(
+            f"{target}: holds {some(strangers, 3)}, which no build has written and this one would delete; "
+            "move it away, or give another directory"
+        )
 
 
 def _check_names(configs: Sequence[str], pools: Sequence[NamedPools]) -> None:

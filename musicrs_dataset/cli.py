@@ -126,13 +126,16 @@ def validate(
 @app.command()
 def describe(
     dataset: DatasetOrName,
-    config: Annotated[str, typer.Option(help="Configuration to describe.")] = "audio_query",
+    config: Annotated[
+        str | None, typer.Option(help="Configuration to describe. [the first there is of audio_query, query_only, ...]")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Count threads, titles, genres, pools, links and clips."""
     from .describe import describe as count
-    from .loading import iter_threads
+    from .loading import iter_threads, richest_config
 
+    config = config or richest_config(dataset)
     threads = list(iter_threads(dataset, config, audio=False))
     if not threads:
         raise UserError(f"{dataset}, configuration {config!r}: there are no threads in it")

@@ -62,8 +62,8 @@ def _is_running(process: str) -> bool:
         return True
     try:
         os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError):
+    except ProcessLookupError:
         return False
-    except OSError:  # it runs, and is somebody else's
+    except (ValueError, OverflowError, OSError):  # no process number, so no folder of ours; or somebody else's process
         return True
     return True

@@ -108,8 +108,19 @@ def _prepare(folder: Path, config: str) -> Path:
         rows = datasets.load_dataset(str(folder), config, split=SPLIT)
     except (ValueError, OSError, datasets.exceptions.DatasetGenerationError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if not os.access(_nearest_folder(Path(datasets.config.HF_DATASETS_CACHE)), os.W_OK):
+            raise UserError(
+                f"{folder}: complete, but not installed ({reason}); set HF_HOME to a folder that can be written, "
+                "or build with --no-install and load it by path"
+            ) from error
         raise UserError(f"{folder / config}: cannot be loaded ({reason}); rebuild the dataset") from error
     return Path(rows.cache_files[0]["filename"]).parent
+
+
+def _nearest_folder(path: Path) -> Path:
+    """The path, or the nearest parent that exists and would have to take it; a file can take nothing."""
+    found = next(parent for parent in (path, *path.parents) if parent.exists())
+    return found if found.is_dir() else Path(os.devnull, "none")
 
 
 def _pin(prepared: Path, purpose: str, when: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +78,8 @@ class Fields:
         value = self._get(name)
         if value is None:
             return None
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        # Not `isfinite`, which fails on an integer too large for a float.
+        if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
             self._refuse(name, value, "a finite number or null")
         return float(value)
 

@@ -11,7 +11,7 @@ from musicrs_metric.named import first_line, load_named
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
-from .schema import SPLIT, arrow_schema, base_config, from_row
+from .schema import CONFIGS, SPLIT, arrow_schema, base_config, from_row
 
 _BATCH = 4  # threads; ten clips each fit in memory anywhere
 
@@ -67,13 +67,30 @@ def config_names(folder: Path) -> list[str]:
     return sorted({shard.parent.name for shard in folder.glob(f"*/{SPLIT}-*.parquet")})
 
 
+def richest_config(dataset: str | Path) -> str:
+    """The configuration of a dataset that carries the most of each thread, among those that were built.
+
+    Args:
+        dataset: As for `load_threads`.
+
+    Returns:
+        The first of the published configurations that its folder has; the default one where `dataset` is a name.
+
+    Raises:
+        UserError: A path that does not exist or holds no dataset.
+    """
+    folder = dataset_folder(dataset)
+    names = list(CONFIGS) if folder is None else config_names(folder)
+    return next((name for name in CONFIGS if name in names), names[0])
+
+
 def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
     import pyarrow
     import pyarrow.parquet
 
-    shards = sorted(folder.glob(f"{config}/{SPLIT}-*.parquet"))
-    if not shards:
+    if config not in config_names(folder):  # never a pattern or a path of somebody's making
         raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
+    shards = sorted((folder / config).glob(f"{SPLIT}-*.parquet"))
     expected = arrow_schema(base_config(config))
     for shard in shards:
         try:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.files import to_json, write_text
+from musicrs_metric.files import strict_json, to_json, write_text
 
 from .checks import Finding
 from .clip_plan import ClipPlan
@@ -131,6 +131,28 @@ class Manifest:
 def shards_of(folder: Path, files: Sequence[Path]) -> tuple[Shard, ...]:
     """Measure and hash the files of one configuration."""
     return tuple(Shard(file.relative_to(folder).as_posix(), file.stat().st_size, file_sha256(file)) for file in files)
+
+
+def files_not_written(folder: Path) -> list[str]:
+    """What stands in a folder that no build has put there, by its manifest.
+
+    Args:
+        folder: An existing folder or file. Without a readable manifest of a build, no build has written any of it.
+
+    Returns:
+        Paths within the folder, sorted; the path itself where it is a file.
+    """
+    if not folder.is_dir():
+        return [str(folder)]
+    written: set[str] = set()
+    try:
+        stated = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
+        shards = [shard["path"] for config in stated["configs"].values() for shard in config["shards"]]
+        written = {MANIFEST, "README.md", *shards} if {"source", "pools", "versions"} <= set(stated) else set()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        pass  # none of ours, so that whatever is there is a stranger
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(name for path in found if (name := path.relative_to(folder).as_posix()) not in written)
 
 
 class AudioDigest:

@@ -205,9 +205,13 @@ def test_invalid_threads(tmp_path: Path, threads: Sequence[Thread], told: str) -
 
 def test_nothing_else_is_replaced(tiny: Path, tmp_path: Path) -> None:
     """A folder that is no dataset is not replaced, and a dataset is not mistaken for the directory it lies in."""
-    (tmp_path / "work" / "musicrs").mkdir(parents=True)
-    with pytest.raises(UserError, match="exists and is no dataset built by this program"):
-        build(TINY, tmp_path / "work", about=ABOUT)
+    foreign = tmp_path / "work" / "musicrs"
+    foreign.mkdir(parents=True)
+    for name, text in (("thesis.txt", "precious"), ("manifest.json", '{"name": "another program"}')):
+        (foreign / name).write_text(text)
+        with pytest.raises(UserError, match="which no build has written and this one would delete"):
+            build(TINY, tmp_path / "work", about=ABOUT)
+    assert (foreign / "thesis.txt").read_text() == "precious"
     with pytest.raises(UserError, match="give the directory that it lies in"):
         build(TINY, tiny / "musicrs", about=ABOUT)
     (tmp_path / "file").touch()
@@ -215,6 +219,39 @@ def test_nothing_else_is_replaced(tiny: Path, tmp_path: Path) -> None:
         build(TINY, tmp_path / "file", about=ABOUT)
     with pytest.raises(UserError, match=r"cannot be written .*Not a directory"):
         build(TINY, tmp_path / "file" / "below", about=ABOUT)
+
+
+def test_what_a_user_adds_to_a_dataset_is_not_deleted(tmp_path: Path) -> None:
+    """Notes or a git history inside a built dataset stop the next build; without them it replaces its own files."""
+    folder = build(TINY, tmp_path, about=ABOUT)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref")
+    with pytest.raises(UserError, match=r"holds \.git/HEAD, which no build has written"):
+        build(TINY, tmp_path, about=ABOUT)
+    assert (folder / ".git" / "HEAD").read_text() == "ref"
+    (folder / ".git" / "HEAD").unlink()
+    assert build(TINY, tmp_path, about=ABOUT, configs=["query_only"]) == folder
+
+
+def test_only_leftovers_of_builds_are_cleared_away(tmp_path: Path) -> None:
+    """A folder that looks like a leftover and names no process is somebody's own."""
+    mine = tmp_path / ".musicrs.backup.part"
+    mine.mkdir()
+    build(TINY, tmp_path, about=ABOUT)
+    assert mine.is_dir()
+
+
+def test_a_link_is_not_built_over(tmp_path: Path) -> None:
+    """A link in the place of the folder is refused, whether it leads anywhere or not."""
+    (tmp_path / "musicrs").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="a link, which a build would replace"):
+        build(TINY, tmp_path, about=ABOUT)
+
+
+def test_an_empty_folder_is_built_in(tmp_path: Path) -> None:
+    """An empty folder holds nothing to lose."""
+    (tmp_path / "musicrs").mkdir()
+    assert load_threads(build(TINY, tmp_path, about=ABOUT), "query_only") == list(TINY)
 
 
 def test_further_pools(tmp_path: Path) -> None:

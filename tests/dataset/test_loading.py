@@ -65,6 +65,9 @@ print(json.dumps([clip["bytes"].decode() for clip in threads[0]["clips"]]))
     ("dataset", "config", "told"),
     [
         ("/nowhere/at/all", "query_only", "no such directory"),
+        ("tiny", "query_onl?", "no configuration 'query_onl\\?'"),
+        ("tiny", "", "no configuration ''"),
+        ("tiny", "/etc", "no configuration '/etc'"),
         ("tiny", "queries", "no configuration 'queries'; it has audio_only, audio_query, query_only"),
     ],
 )

@@ -66,6 +66,9 @@ def test_repairs_are_counted(tmp_path: Path) -> None:
     assert "t3_x: https://example.org/" in str(repairs)
 
 
+NONE: dict[str, list[str]] = {"songs": [], "artists": [], "albums": []}
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -76,6 +79,7 @@ def test_repairs_are_counted(tmp_path: Path) -> None:
         ({"source_subreddit": "polka"}, "source_subreddit is 'polka', expected one of classicalmusic"),
         ({"comments": [{"name": "t1_y", "score": 1}]}, r"comments\[0\]: no field 'entities'"),
         ({"comments": [{"name": "t1_y", "score": "1", "entities": {}}]}, r"comments\[0\], entities: no field 'songs'"),
+        ({"comments": [{"name": "t1_y", "score": 10**400, "entities": NONE}]}, r"score is 1000+.*, expected a finite"),
         ({"comments": [["t1_y"]]}, r"comments\[0\] is a list of 1, expected an object"),
         ({"query": "\ud83d"}, "half of a character"),
     ],
