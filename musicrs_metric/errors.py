@@ -57,6 +57,15 @@ def plain(text: str) -> str:
     return text if text.isprintable() and len(text) <= _SHOWN else show(text)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be stored: half a surrogate pair, which JSON can spell, is no character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def some(words: Sequence[str], most: int = 5) -> str:
     """Join the first words with commas and count the rest, so that a message stays one line."""
     return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any, Literal, NamedTuple, get_args
 
-from .errors import UserError, count, plain, show, some
+from .errors import UserError, count, is_unicode, plain, show, some
 from .files import strict_json, to_json
 from .matching import normalise
 
@@ -188,7 +188,7 @@ def _problems(values: dict[str, Any], keys: list[str]) -> Iterator[tuple[str, st
         if name not in values:
             yield name, f"missing or null, found the keys {some([show(key) for key in keys])}; expected {expected}"
     thread, ranking = values.get("thread_id"), values.get("ranking")
-    if thread is not None and not (isinstance(thread, str) and thread.strip() and _is_unicode(thread)):
+    if thread is not None and not (isinstance(thread, str) and thread.strip() and is_unicode(thread)):
         yield "thread_id", f"found {show(thread)}, expected {_A_THREAD}"
     if ranking is not None:
         problem = _ranking_problem(ranking)
@@ -218,7 +218,7 @@ def _ranking_problem(ranking: Any) -> str | None:
         # Only what starts with neither letter nor digit can be blank, and most titles start with one.
         if not item[:1].isalnum() and not normalise(item).strip():
             return f"item {place} is {show(item)}, which names nothing; expected a title"
-    if not _is_unicode("".join(ranking)):
+    if not is_unicode("".join(ranking)):
         return "holds half a surrogate pair, which no file can store; expected Unicode text"
     return None
 
@@ -233,11 +233,3 @@ def _scores_problem(scores: Any, length: int | None) -> str | None:
     if length is not None and len(scores) != length:
         return f"found {len(scores)} scores, expected one per item of the ranking ({length})"
     return None
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

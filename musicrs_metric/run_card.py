@@ -11,7 +11,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from .errors import UserError, show
+from .errors import UserError, is_unicode, show
 from .files import strict_json, to_json, write_text
 
 RUN_CARD = "run.json"
@@ -98,7 +98,7 @@ def read_run_card(path: str | Path) -> RunCard:
 
     Raises:
         UserError: The file cannot be read, is not a JSON object, lacks a required field, or holds a field of another
-            type or an unknown choice; the message names file and field.
+            type, an unknown choice, or text or a number that no file can store; the message names file and field.
     """
     file = Path(path)
     file = file / RUN_CARD if file.is_dir() else file
@@ -121,14 +121,23 @@ def write_run_card(path: str | Path, card: RunCard) -> None:
         card: The card.
 
     Raises:
-        ValueError: A number in it is not finite.
+        ValueError: A number in it is not finite, or `read_run_card` would refuse it.
     """
     values = asdict(card)
     kept = {key: value for key, value in values.pop("extra").items() if key not in values}
-    write_text(path, [to_json(values | kept, indent=2), "\n"])
+    text = to_json(values | kept, indent=2)
+    _card(Path(path), strict_json(text))
+    write_text(path, [text, "\n"])
 
 
 def _card(file: Path, values: dict[str, Any]) -> RunCard:
+    for name, value in values.items():
+        try:
+            text = to_json([name, value])
+        except ValueError:  # 1e999
+            raise UserError(f"{file}: field {name!r} holds a number that is not finite") from None
+        if not is_unicode(text):
+            raise UserError(f"{file}: field {name!r} holds half a surrogate pair, which no file can store")
     hints = get_type_hints(RunCard)
     known: dict[str, Any] = {}
     for item in fields(RunCard):

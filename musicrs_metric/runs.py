@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import UserError
+from .errors import UserError, plain
 from .hits import hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
@@ -171,7 +171,8 @@ def check_data(card: RunCard, references: References, place: str = RUN_CARD) -> 
     """
     if card.fingerprint != references.fingerprint:
         raise UserError(
-            f"{place}: the run was made on {card.config} of {card.dataset} (fingerprint {card.fingerprint[:12]}), "
+            f"{place}: the run was made on {plain(card.config)} of {plain(card.dataset)} "
+            f"(fingerprint {plain(card.fingerprint[:12])}), "
             f"but {references.config} of {references.name} has other pools or labels "
             f"(fingerprint {references.fingerprint[:12]}); "
             "score it against the data that it was made on"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
-from ..errors import UserError
+from ..errors import UserError, plain
 from ..paper.tables import OVERALL, Result
 from ..predictions import PREDICTIONS, Prediction, read_predictions
 from ..references import References
@@ -120,7 +120,7 @@ def config_of(folders: Sequence[Path]) -> str:
 
 
 def _data(card: RunCard) -> str:
-    return f"configuration {card.config}, fingerprint {card.fingerprint[:12]}"
+    return f"configuration {plain(card.config)}, fingerprint {plain(card.fingerprint[:12])}"
 
 
 def results(runs: Sequence[ReportRun]) -> list[Result]:

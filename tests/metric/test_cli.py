@@ -232,6 +232,10 @@ def test_a_run_folder_and_its_data(cli: Cli, data: Path, tmp_path: Path, command
         done = cli(command, "-d", data, "-p", path)
         assert (done.code, done.out) == (2, "")
         assert "the run was made on query_only of elsewhere (fingerprint 000000000000)" in done.err
+    write_run_card(run / "run.json", card("a\nb\x1b[2J"))
+    done = cli(command, "-d", data, "-p", run)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "\x1b" not in done.err
 
 
 def test_validate_shows_every_fault(cli: Cli, tmp_path: Path, data: Path) -> None:

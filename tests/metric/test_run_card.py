@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,55 @@ def test_a_wrong_value_is_named(tmp_path: Path, field: str, value: Any, expected
     assert repr(field) in message
     assert message.endswith(expected)
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "a\ud800"),
+        ("fingerprint", "\udfff"),
+        ("settings", {"deep": [{"er": "\udc80"}]}),
+        ("settings", {"\udc80": 1}),
+        ("carbon", "\ud800"),
+        ("carbon\ud800", 1),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused(tmp_path: Path, field: str, value: Any) -> None:
+    """JSON can spell what UTF-8 cannot store; file and field are named in words that a terminal can print."""
+    write_run_card(tmp_path / "run.json", CARD)
+    values = json.loads((tmp_path / "run.json").read_text(encoding="utf-8")) | {field: value}
+    (tmp_path / "run.json").write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        read_run_card(tmp_path)
+    assert f"run.json: field {field!r} holds half a surrogate pair" in str(error.value)
+    str(error.value).encode()
+
+
+def test_a_number_beyond_all_is_refused(tmp_path: Path) -> None:
+    """1e999 is JSON, but reads as infinity."""
+    write_run_card(tmp_path / "run.json", CARD)
+    text = (tmp_path / "run.json").read_text(encoding="utf-8").replace('"wall_time_s": 1.5', '"wall_time_s": 1e999')
+    (tmp_path / "run.json").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"run\.json: field 'wall_time_s' holds a number that is not finite"):
+        read_run_card(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"reads": "everything"},
+        {"paradigm": "magic"},
+        {"modality": "video"},
+        {"name": "a\ud800"},
+        {"outcomes": {"ok": "all"}},
+        {"extra": {"note": "\udc80"}},
+    ],
+)
+def test_what_could_not_be_read_is_not_written(tmp_path: Path, changed: dict[str, Any]) -> None:
+    """A card that reading would refuse is refused by writing, which leaves no file behind."""
+    with pytest.raises(ValueError, match=next(iter(changed.get("extra", changed)))):
+        write_run_card(tmp_path / "run.json", replace(CARD, **changed))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"null", b'{"name": "x"', b'{"seed": NaN}', b'{"name": "\xe9"}'])
