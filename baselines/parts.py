@@ -16,7 +16,12 @@ from musicrs_metric.errors import UserError, some
 from musicrs_metric.files import strict_json, to_json, write_text
 from musicrs_metric.predictions import Prediction, format_line, parse_line
 
-_GATHERED = "gathered.jsonl"
+GATHERED = "gathered.jsonl"
+
+
+def part_files(folder: Path) -> list[Path]:
+    """The files that processes and `gather` write; whatever else lies in the folder is nobody's business here."""
+    return sorted([*folder.glob(GATHERED), *folder.glob("rank[0-9]*.jsonl")])
 
 
 def part_lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
@@ -36,7 +41,7 @@ def read_parts(folder: Path, config: str) -> dict[str, Prediction]:
         Thread id to prediction; of two lines for one thread the first.
     """
     found: dict[str, Prediction] = {}
-    for file in sorted(folder.glob("*.jsonl")):
+    for file in part_files(folder):
         for line in file.read_bytes().split(b"\n"):
             prediction = parse_line(line).prediction
             if prediction is not None and strict_json(line.decode()).get("config") == config:
@@ -46,9 +51,9 @@ def read_parts(folder: Path, config: str) -> dict[str, Prediction]:
 
 def gather(folder: Path, predictions: Iterable[Prediction], config: str) -> None:
     """Replace all part files by one that holds `predictions`; a kill in between loses nothing."""
-    gathered = folder / _GATHERED
+    gathered = folder / GATHERED
     write_text(gathered, part_lines(predictions, config))
-    for file in folder.glob("*.jsonl"):
+    for file in part_files(folder):
         if file != gathered:
             file.unlink()
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, plain
 from musicrs_metric.predictions import PREDICTIONS, Prediction, read_predictions, write_predictions
 from musicrs_metric.run_card import RUN_CARD, RunCard, read_run_card, write_run_card
 
 from .card import differences, identity_hash
 from .hearing import Record
-from .parts import gather, read_parts
+from .parts import GATHERED, gather, part_files, read_parts
 
 
 class RunFolder:
@@ -27,7 +26,7 @@ class RunFolder:
         card: Draft of the run's card.
 
     Raises:
-        UserError: The folder holds another run, or predictions that no card goes with.
+        UserError: The folder holds another run, predictions that no card goes with, or a `parts/` that no run made.
     """
 
     def __init__(self, path: Path, card: RunCard) -> None:
@@ -36,7 +35,7 @@ class RunFolder:
         self.path, self.card = path, card
         self.parts = path / "parts"
         self.config = identity_hash(card)
-        self._draft = self.parts / RUN_CARD
+        self._draft, self._lock = self.parts / RUN_CARD, self.parts / "lock"
         self._check()
 
     def finished(self, retry_failed: bool = False) -> dict[str, Prediction]:
@@ -56,7 +55,7 @@ class RunFolder:
     @property
     def is_complete(self) -> bool:
         """Whether a session has ended here and none has begun since."""
-        return (self.path / RUN_CARD).exists() and self._predictions.exists() and not self.parts.exists()
+        return (self.path / RUN_CARD).exists() and self._predictions.exists() and not self._draft.exists()
 
     def read_card(self) -> RunCard:
         """The card of the finished run."""
@@ -76,7 +75,7 @@ class RunFolder:
 
         self.parts.mkdir(parents=True, exist_ok=True)
         try:
-            lock = FileLock(self.parts / "lock").acquire(timeout=0)
+            lock = FileLock(self._lock).acquire(timeout=0)
         except Timeout:
             raise UserError(f"{self.path}: another run is writing to it; wait for its end, or stop it") from None
         with lock:
@@ -90,15 +89,21 @@ class RunFolder:
             heard.write(self.path)
         write_predictions(self._predictions, predictions)
         write_run_card(self.path / RUN_CARD, card)
-        shutil.rmtree(self.parts)
+        half_written = [file for name in (GATHERED, RUN_CARD) for file in self.parts.glob(f".{name}.*.part")]
+        # The draft goes after the parts: as long as it is there, the run counts as under way.
+        for file in (*half_written, *part_files(self.parts), self._draft, self._lock):
+            file.unlink(missing_ok=True)
+        with suppress(OSError):  # somebody else's file lies there, and stays
+            self.parts.rmdir()
 
     @property
     def _predictions(self) -> Path:
         return self.path / PREDICTIONS
 
     def _check(self) -> None:
+        self._check_parts()
         # A session that ended before its first answer has left nothing that could be mixed up.
-        begun = any(part.stat().st_size for part in self.parts.glob("*.jsonl"))
+        begun = any(part.stat().st_size for part in part_files(self.parts))
         drafts = [self._draft] if begun else []
         cards = [file for file in (*drafts, self.path / RUN_CARD) if file.exists()]
         if not cards and self._predictions.exists():
@@ -108,4 +113,16 @@ class RunFolder:
             if found:
                 raise UserError(
                     f"{self.path}: holds another run: {'; '.join(found)}; name another folder, or remove this one"
+                )
+
+    def _check_parts(self) -> None:
+        """Refuse a folder of that name which somebody else made: its files could be taken for those of a run."""
+        if self._draft.exists():
+            read_run_card(self._draft)
+        elif not self._lock.exists():
+            names = [file.name for file in self.parts.glob("*")]
+            if names:
+                raise UserError(
+                    f"{self.parts}: holds {plain(min(names))} and no {RUN_CARD}, so no run made it; name another "
+                    "folder for this run, or move that one"
                 )

@@ -137,6 +137,7 @@ def test_lines_of_another_configuration_are_computed_again(tmp_path: Path) -> No
     line = {"thread_id": "t0", "ranking": ["E0"], "config": "elsewhere"}
     (out / "parts").mkdir(parents=True)
     (out / "parts/rank0.jsonl").write_text(json.dumps(line) + "\n")
+    (out / "parts/lock").touch()
     system = Toy()
     run_toy(system, toy_data(), out)
     assert "t0" in system.asked
@@ -147,6 +148,26 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     (tmp_path / "run/parts").mkdir(parents=True)
     with FileLock(tmp_path / "run/parts/lock"), pytest.raises(UserError, match="another run is writing to it"):
         run_toy(Toy(), toy_data(), tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "rank0.jsonl", "run.json"])
+def test_a_folder_called_parts_that_no_run_made_is_left_alone(tmp_path: Path, name: str) -> None:
+    """Somebody's own files are neither read as parts nor removed, whatever they are called."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / name).write_text("{}")
+    with pytest.raises(UserError, match=r"parts.*run\.json"):
+        run_toy(Toy(), toy_data(), tmp_path)
+    assert [(file.name, file.read_text()) for file in (tmp_path / "parts").iterdir()] == [(name, "{}")]
+
+
+def test_the_end_removes_only_what_a_run_made(tmp_path: Path) -> None:
+    """Files laid among the parts of a stopped run survive its end; what the run wrote there is gone."""
+    (tmp_path / "parts").mkdir()
+    for name in ("lock", "notes.txt", "other.jsonl", ".run.json.x1.part"):
+        (tmp_path / "parts" / name).touch()
+    run_toy(Toy(), toy_data(), tmp_path)
+    assert sorted(file.name for file in (tmp_path / "parts").iterdir()) == ["notes.txt", "other.jsonl"]
+    assert len(ids(tmp_path)) == 7
 
 
 def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
