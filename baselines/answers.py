@@ -52,7 +52,10 @@ class Answers:
             predictions = self._ask(batch)
         except UserError:
             raise
-        except Exception as error:
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a library that calls sys.exit must not end the run as if it were done
             if len(batch) == 1:
                 return [self._failed(batch[0], error)]
             return [prediction for task in batch for prediction in self.rank([task])]
@@ -71,10 +74,10 @@ class Answers:
                 raise ValueError(str(error)) from error
         return predictions
 
-    def _failed(self, task: Task, error: Exception) -> Prediction:
+    def _failed(self, task: Task, error: BaseException) -> Prediction:
         self._n_failed += 1
         thread = task.thread
-        with self._log.open("a", encoding="utf-8") as log:
+        with self._log.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"thread {thread.thread_id}\n{''.join(traceback.format_exception(error))}\n")
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         self._say(f"thread {thread.thread_id} failed: {reason}")

@@ -99,3 +99,31 @@ def test_an_answer_that_is_none_does_not_reach_the_file(tmp_path: Path, answer: 
     assert [p.thread_id for p in result.predictions] == [f"t{i}" for i in range(7)]
     assert set(result.card.outcomes or {}) <= {"ok", "failed"}
     assert (result.card.outcomes or {}).get("failed", 0) <= 1
+
+
+def test_an_exit_and_half_a_surrogate_fail_their_threads_only(tmp_path: Path) -> None:
+    """A system that exits with success has not succeeded, and an error text that no file can hold is still logged."""
+    errors: dict[str, BaseException] = {"t2": SystemExit(0), "t4": ValueError("half \ud83c")}
+
+    class Leaving(Toy):
+        def answer(self, task: Task) -> Prediction:
+            if task.thread.thread_id in errors:
+                raise errors[task.thread.thread_id]
+            return super().answer(task)
+
+    result = run_toy(Leaving(), toy_data(), tmp_path / "run")
+    assert [p.thread_id for p in result.predictions if p.outcome == "failed"] == ["t2", "t4"]
+    log = (tmp_path / "run" / FAILURES).read_text()
+    assert "SystemExit: 0" in log
+    assert r"half \ud83c" in log
+
+
+def test_the_user_can_stop_a_run(tmp_path: Path) -> None:
+    """Ctrl-C is no failure of a thread."""
+
+    class Stopped(Toy):
+        def answer(self, task: Task) -> Prediction:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_toy(Stopped(), toy_data(), tmp_path / "run")
