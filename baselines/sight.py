@@ -1,14 +1,17 @@
-"""What a system gets to see: the one place where what it declares to read is enforced.
+"""What a system gets to see: the one place that gives it what it declares to read, and nothing else.
 
 reads     `prepare` gets                  a task holds
 thread    nothing                         its own thread without labels
 pools     every thread without labels     its own thread without labels
 labels    every thread without labels     that, and the ground truth of the other threads, never its own
+
+This guards against mistakes: a system does not come upon labels in what it is handed. It is no wall against code that
+goes looking for them, which runs in the same process and could as well read the dataset's files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from musicrs_dataset.records import Clip, Thread
@@ -45,19 +48,15 @@ class Sight:
         return Task(thread, _Others(self._truth, thread.thread_id) if self._truth else {})
 
 
-class _Others(Mapping[str, tuple[str, ...]]):
-    """The ground truth of all threads but one."""
+class _Others(dict[str, tuple[str, ...]]):
+    """The ground truth of all threads but one: a copy that does not hold the own labels anywhere."""
 
     def __init__(self, truth: dict[str, tuple[str, ...]], own: str) -> None:
-        self._truth, self._own = truth, own
+        super().__init__(truth)
+        self.pop(own, None)
+        self._own = own
 
-    def __getitem__(self, thread_id: str) -> tuple[str, ...]:
+    def __missing__(self, thread_id: str) -> tuple[str, ...]:
         if thread_id == self._own:
             raise KeyError(f"{thread_id}: a system is not shown the ground truth of the thread that it ranks")
-        return self._truth[thread_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return (thread_id for thread_id in self._truth if thread_id != self._own)
-
-    def __len__(self) -> int:
-        return len(self._truth) - (self._own in self._truth)
+        raise KeyError(thread_id)

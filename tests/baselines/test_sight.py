@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,16 @@ def test_asking_for_the_own_label_is_refused_in_words() -> None:
         labels["t1"]
 
 
+def test_what_a_task_holds_has_no_own_label_inside() -> None:
+    """Not even the task's pickle names it, and what a system does to its labels reaches no other task."""
+    sight = Sight(toy_data(3).threads, "labels")
+    one, other = (sight.task(position).labels for position in (1, 2))
+    assert b"A1" not in pickle.dumps(vars(one) | dict(one))
+    assert isinstance(one, dict)
+    one.clear()
+    assert list(other) == ["t0", "t1"]
+
+
 def test_the_query_and_the_pool_are_shown() -> None:
     """Stripping labels leaves everything that a system may rank by."""
     data = toy_data(2)
@@ -79,6 +90,6 @@ def test_the_query_and_the_pool_are_shown() -> None:
 
 
 def test_reads_is_what_the_card_says(tmp_path: Path) -> None:
-    """The card names what was enforced, not what the class declares by default."""
+    """The card names what the system was given, not what the class declares by default."""
     assert declare().reads == "thread"
     assert run_toy(Peeking("pools"), toy_data(2), tmp_path / "run").card.reads == "pools"
