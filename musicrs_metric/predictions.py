@@ -6,6 +6,8 @@ order. A file with any fault is refused as a whole, with every fault named; noth
 
 from __future__ import annotations
 
+import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -186,6 +188,10 @@ def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
         return PredictionError([Fault(str(path), None, None, None, message)])
 
     try:
+        kind_of_file = os.stat(path).st_mode
+        if not stat.S_ISREG(kind_of_file) and not stat.S_ISDIR(kind_of_file):
+            # A pipe would wait for a writer, or be empty when the file is read again.
+            raise refusal("is a pipe or a device; expected a regular file")
         with open(path, "rb") as file:
             started = False
             for number, line in enumerate(file, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,13 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
     """A path that is not there, and one that is a folder."""
     assert faults_of(tmp_path / "none.jsonl")[0].message == "no such file"
     assert "is a folder" in faults_of(tmp_path)[0].message
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """A named pipe that nobody writes to is refused at once, and so is a device."""
+    os.mkfifo(tmp_path / "predictions.jsonl")
+    for path in (tmp_path / "predictions.jsonl", Path(os.devnull)):
+        assert faults_of(path)[0].message == "is a pipe or a device; expected a regular file"
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
