@@ -11,7 +11,7 @@ import typer
 from .compare.cli import compare
 from .errors import UserError, count, front_door, some
 from .intervals import CONFIDENCE, RESAMPLES
-from .measures import DEFAULT_K
+from .measures import DEFAULT_K, LARGEST_K
 from .options import By, EmptyRule
 from .references import DEFAULT_DATASET
 from .report.cli import report
@@ -43,7 +43,9 @@ def score(
     dataset: Dataset = DEFAULT_DATASET,
     config: Config = None,
     by: Annotated[list[By] | None, typer.Option("--by", help="Also score each group; may be repeated.")] = None,
-    k: Annotated[list[int] | None, typer.Option("--k", min=1, help="Cutoff; may be repeated. [1 5 10 20]")] = None,
+    k: Annotated[
+        list[int] | None, typer.Option("--k", min=1, max=LARGEST_K, help="Cutoff; may be repeated. [1 5 10 20]")
+    ] = None,
     empty: Annotated[EmptyRule, typer.Option(help="Threads with no right answer: score 0, or skip.")] = EmptyRule.zero,
     confidence: Annotated[float, typer.Option(help="Coverage of the intervals; 0 for no intervals.")] = CONFIDENCE,
     resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .errors import show
 from .measures import Floats
 
 RESAMPLES = 10_000
@@ -63,18 +64,21 @@ def mean_intervals(
         values: Shape (n, m): one row per thread.
         confidence: Coverage, between 0 and 1.
         resamples: Bootstrap resamples, at least 1.
-        seed: Seed of the generator; the same seed gives the same digits.
+        seed: Seed of the generator, 0 or more; the same seed gives the same digits.
 
     Returns:
         The intervals, or None for n < 2, where a resample has nothing to vary.
 
     Raises:
-        ValueError: `confidence` lies outside (0, 1), or `resamples` is not a positive integer.
+        ValueError: `confidence` lies outside (0, 1), `resamples` is not a positive integer, or `seed` is a negative
+            number or no integer.
     """
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, found {confidence!r}")
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples must be at least 1, a whole number; found {resamples!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed must be at least 0, a whole number; found {show(seed)}")
     n = len(values)
     if n < 2:
         return None

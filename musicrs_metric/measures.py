@@ -20,26 +20,30 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from .errors import show
 from .hits import Hits, Ints
 
 DEFAULT_K = (1, 5, 10, 20)
+LARGEST_K = 99_999
 
 Floats = npt.NDArray[np.float64]
 
 
 def check_cutoffs(k: int | Iterable[int]) -> tuple[int, ...]:
-    """Return the cutoffs as a sorted tuple of distinct positive integers.
+    """Return the cutoffs as a sorted tuple of distinct integers from 1 to `LARGEST_K`.
 
     Args:
         k: One cutoff or several.
 
     Raises:
-        ValueError: A cutoff is not a positive integer, or there is none.
+        ValueError: A cutoff is not such an integer, or there is none.
     """
     cutoffs = list(k) if isinstance(k, Iterable) else [k]
     for cutoff in cutoffs:
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
             raise ValueError(f"k must be positive integers, found {cutoff!r}")
+        if cutoff > LARGEST_K:
+            raise ValueError(f"k must be at most {LARGEST_K}, found {show(int(cutoff))}")
     if not cutoffs:
         raise ValueError("k must name at least one cutoff, found none")
     return tuple(sorted({int(cutoff) for cutoff in cutoffs}))

@@ -35,7 +35,7 @@ Args:
     references (list of list of str): the relevant candidates per thread; may be empty.
     candidates (list of list of str, optional): the pool per thread. Without it `chance` is None.
     groups (list of str, optional): a label per thread, such as its genre; adds `by_group`.
-    k (int or list of int): cutoffs, default 1, 5, 10, 20.
+    k (int or list of int): cutoffs from 1 to 99,999, default 1, 5, 10, 20.
     empty (str): "zero" (default) scores a thread with an empty ground truth as 0, "skip" leaves it out of the mean.
     confidence (float or None): coverage of the intervals, default 0.95; None for no intervals.
     resamples (int): bootstrap resamples, default 10,000.

@@ -100,7 +100,7 @@ def thread_table(hits: Hits, k: int | Iterable[int] = DEFAULT_K) -> ThreadTable:
         The table.
 
     Raises:
-        ValueError: A cutoff is not a positive integer.
+        ValueError: See `check_cutoffs`.
     """
     cutoffs = check_cutoffs(k)
     return ThreadTable(hits, cutoffs, measure(hits, cutoffs), chance(hits, cutoffs), ceiling(hits, cutoffs))
@@ -135,7 +135,8 @@ def score(
         The scores, grouped as asked.
 
     Raises:
-        ValueError: No threads, lengths that differ, a cutoff that is not a positive integer, an unknown `empty`.
+        ValueError: No threads, lengths that differ, a cutoff that `check_cutoffs` refuses, an unknown `empty`, or a
+            setting that `mean_intervals` refuses.
 
     Examples:
         >>> result = score([["B", "A"]], [["A"]], [["A", "B", "C", "D"]], k=1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import UserError, show
 from ..hits import hits_from_strings
-from ..measures import DEFAULT_K, check_cutoffs, measure_names
+from ..measures import DEFAULT_K, LARGEST_K, check_cutoffs, measure_names
 from ..predictions import PREDICTIONS, Prediction, rankings_for
 from ..references import References
 from ..run_card import RunCard
@@ -83,7 +83,7 @@ def cutoffs_of(metrics: Iterable[str]) -> tuple[int, ...]:
     for metric in metrics:
         if metric not in known:
             kinds = ", ".join(name.replace(f"@{cutoffs[0]}", "@K") for name in measure_names(cutoffs[:1]))
-            raise UserError(f"unknown metric {show(metric)}; expected one of {kinds}, with K from 1 to 99999")
+            raise UserError(f"unknown metric {show(metric)}; expected one of {kinds}, with K from 1 to {LARGEST_K}")
     return cutoffs
 
 

@@ -318,7 +318,14 @@ def test_a_mistake_is_one_line(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["score"], ["score", "-p", "x", "--k", "0"], ["score", "-p", "x", "--by", "mood"], ["scores"]]
+    "arguments",
+    [
+        ["score"],
+        ["score", "-p", "x", "--k", "0"],
+        ["score", "-p", "x", "--k", "9" * 20],
+        ["score", "-p", "x", "--by", "mood"],
+        ["scores"],
+    ],
 )
 def test_wrong_options(cli: Cli, arguments: list[str]) -> None:
     """What the command line itself refuses: code 2 and no traceback."""

@@ -129,6 +129,10 @@ def test_unicode_and_empty_lists(metric: Any, empty_first: bool) -> None:
         ({"empty": "drop"}, 'empty must be "zero" or "skip"'),
         ({"confidence": 1.5}, "confidence must lie between 0 and 1"),
         ({"resamples": 0}, "resamples must be at least 1"),
+        ({"k": 10**40}, "k must be at most 99999, found 1000"),
+        ({"seed": "x"}, "seed must be at least 0, a whole number; found 'x'"),
+        ({"seed": -1}, "seed must be at least 0, a whole number; found -1"),
+        ({"seed": None}, "seed must be at least 0, a whole number; found null"),
     ],
 )
 def test_wrong_input_is_told_in_words(metric: Any, tmp_path: Path, changed: dict[str, Any], said: str) -> None:

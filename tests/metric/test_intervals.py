@@ -139,7 +139,9 @@ def test_confidence_sets_the_width() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"confidence": c} for c in (0.0, 1.0, 95, -0.1, "0.9")] + [{"resamples": r} for r in (0, -5, 10.5, "100")],
+    [{"confidence": c} for c in (0.0, 1.0, 95, -0.1, "0.9")]
+    + [{"resamples": r} for r in (0, -5, 10.5, "100")]
+    + [{"seed": s} for s in ("x", 1.5, -1, None, True, [1])],
 )
 def test_settings_out_of_range(settings: dict[str, Any]) -> None:
     """Refused by name, also where there are too few threads for an interval."""

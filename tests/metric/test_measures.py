@@ -126,6 +126,14 @@ def test_cutoffs_that_are_none(k: Any) -> None:
         check_cutoffs(k)
 
 
+@pytest.mark.parametrize("k", [100_000, np.int64(2**62), [1, 10**40]])
+def test_cutoffs_beyond_any_list(k: Any) -> None:
+    """The largest cutoff is that which `compare` takes; a number that no array could hold is told in words."""
+    assert check_cutoffs(99_999) == (99_999,)
+    with pytest.raises(ValueError, match=r"^k must be at most 99999, found [0-9]{6,}$"):
+        check_cutoffs(k)
+
+
 def test_discounts() -> None:
     """1, 1 / log2(3), 1 / 2."""
     assert discounts(3) == pytest.approx([1.0, 0.6309297535714575, 0.5], abs=1e-15)
