@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..markdown import escaped
 from .sheets import Cell, Sheet
 
 _LATEX = str.maketrans({
@@ -72,12 +73,12 @@ def latex(sheets: Iterable[Sheet]) -> str:
 
 def _markdown_table(sheet: Sheet) -> str:
     lines = [
-        _markdown_line(map(_markdown_text, sheet.columns)),
+        _markdown_line(map(escaped, sheet.columns)),
         "|".join(["", *("---" if i < sheet.n_text else "---:" for i in range(len(sheet.columns))), ""]),
         *(_markdown_line(map(_markdown_cell, row)) for row in sheet.rows),
     ]
-    notes = [f"{_markdown_text(note)}  " for note in sheet.notes]
-    return "\n".join([f"### {_markdown_text(sheet.title)}", "", *lines, "", *notes, ""])
+    notes = [f"{escaped(note)}  " for note in sheet.notes]
+    return "\n".join([f"### {escaped(sheet.title)}", "", *lines, "", *notes, ""])
 
 
 def _markdown_line(texts: Iterable[str]) -> str:
@@ -85,13 +86,8 @@ def _markdown_line(texts: Iterable[str]) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = _markdown_text(cell.text)
+    text = escaped(cell.text)
     return {"": text, "best": f"**{text}**", "tied": f"<u>{text}</u>"}[cell.mark]
-
-
-def _markdown_text(text: str) -> str:
-    # A link needs "](", so that brackets of intervals can stay readable.
-    return re.sub(r"([\\`*_|<>~])", r"\\\1", " ".join(text.split())).replace("](", "]\\(")
 
 
 def _latex_table(sheet: Sheet) -> str:

@@ -124,7 +124,7 @@ def test_a_run_on_other_data_is_refused(dataset: Path, make_run: Callable[..., P
 
 def test_markdown(dataset: Path, make_run: Callable[..., Path]) -> None:
     """Chance first, the best in bold; names keep their special characters."""
-    runs = make_run("one", 1, name="a|b_c"), make_run("two", 25, name="[x](y)")
+    runs = make_run("one", 1, name="a|b_c"), make_run("two", 25, name="[x](y) $5 & <b>")
     lines = run(*runs, "--dataset", dataset, "--format", "markdown", "--metric", "mrr").splitlines()
     assert lines[0] == "### Scores in % [95 % interval], n = 12"
     assert lines[2:7] == [
@@ -132,7 +132,7 @@ def test_markdown(dataset: Path, make_run: Callable[..., Path]) -> None:
         "|---|---|---:|",
         f"| chance (exact) | – | {100 * sum(1 / r for r in range(1, 31)) / 30:.2f} |",
         r"| a\|b\_c | thread | **100.00 [100.00, 100.00]** |",
-        r"| [x]\(y) | thread | 4.00 [4.00, 4.00] |",
+        r"| \[x\](y) \$5 &amp; &lt;b&gt; | thread | 4.00 [4.00, 4.00] |",
     ]
 
 

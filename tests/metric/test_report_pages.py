@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from musicrs_metric.markdown import escaped
 from musicrs_metric.report.build import build_report
-from musicrs_metric.report.markdown import plain
 from musicrs_metric.report.write import write_report
 
 from .report_toy import ATTACK, CLIP, NAME, write_toy
@@ -156,10 +156,16 @@ def test_tables_of_markdown_keep_their_columns(folder: Path) -> None:
         ("<b>&amp;", "&lt;b&gt;&amp;amp;"),
         ("one\n# two", r"one \# two"),
         ("[x](http://y)", r"\[x\](http://y)"),
+        ("[1](http://y)", r"\[1\](http://y)"),
+        ("[1]: http://y", r"\[1\]: http://y"),
+        ("[5*3*]", r"\[5\*3\*\]"),
+        ("[ ] a task", r"\[ \] a task"),
+        ("1.5 [-2.0, 3.0], [95 % interval]", "1.5 [-2.0, 3.0], [95 % interval]"),
+        ("$x$ for $5", r"\$x\$ for \$5"),
     ],
 )
 def test_markdown_takes_text_as_text(text: str, expected: str) -> None:
-    assert plain(text) == expected
+    assert escaped(text) == expected
 
 
 def test_files_are_the_same_from_one_run_to_the_next(folder: Path, tmp_path: Path) -> None:
