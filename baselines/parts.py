@@ -8,11 +8,13 @@ gathers what is whole and of the same configuration into one file, and goes on f
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
-from musicrs_metric.errors import UserError, some
+from musicrs_metric.errors import UserError, count, some
 from musicrs_metric.files import strict_json, to_json, write_text
 from musicrs_metric.predictions import Prediction, format_line, parse_line
 
@@ -30,22 +32,38 @@ def part_lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
         yield to_json(strict_json(format_line(prediction)) | {"config": config}) + "\n"
 
 
-def read_parts(folder: Path, config: str) -> dict[str, Prediction]:
+class Found(NamedTuple):
+    """What earlier processes left.
+
+    Attributes:
+        predictions: Thread id to prediction; of two lines for one thread the first.
+        set_aside: Number of lines that are not reused, by reason.
+    """
+
+    predictions: dict[str, Prediction]
+    set_aside: Counter[str]
+
+
+def read_parts(folder: Path, config: str, thread_ids: Container[str]) -> Found:
     """Read what earlier processes finished.
 
     Args:
         folder: The folder of part files; it need not exist.
         config: Hash of the configuration; a line made under another one is not reused.
-
-    Returns:
-        Thread id to prediction; of two lines for one thread the first.
+        thread_ids: The threads of the dataset; a line of another one is not reused.
     """
-    found: dict[str, Prediction] = {}
+    found = Found({}, Counter())
     for file in part_files(folder):
-        for line in file.read_bytes().split(b"\n"):
+        for line in filter(None, file.read_bytes().split(b"\n")):
             prediction = parse_line(line).prediction
-            if prediction is not None and strict_json(line.decode()).get("config") == config:
-                found.setdefault(prediction.thread_id, prediction)
+            if prediction is None:
+                found.set_aside["cut short or broken"] += 1
+            elif strict_json(line.decode()).get("config") != config:
+                found.set_aside["of another configuration"] += 1
+            elif prediction.thread_id not in thread_ids:
+                found.set_aside["of a thread that the dataset does not have"] += 1
+            else:
+                found.predictions.setdefault(prediction.thread_id, prediction)
     return found
 
 
@@ -71,7 +89,7 @@ def in_order(thread_ids: Sequence[str], found: dict[str, Prediction]) -> list[Pr
     """
     missing = [thread_id for thread_id in thread_ids if thread_id not in found]
     if missing:
-        raise UserError(f"{len(missing)} threads were not finished ({some(missing)}); run the same command again")
+        raise UserError(f"{count(len(missing), 'thread')} not finished: {some(missing)}; run the same command again")
     return [found[thread_id] for thread_id in thread_ids]
 
 

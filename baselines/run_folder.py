@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from musicrs_metric.errors import UserError, plain
+from musicrs_metric.errors import UserError, count, plain, some
 from musicrs_metric.predictions import PREDICTIONS, Prediction, read_predictions, write_predictions
 from musicrs_metric.run_card import RUN_CARD, RunCard, read_run_card, write_run_card
 
@@ -24,15 +24,16 @@ class RunFolder:
     Args:
         path: The folder.
         card: Draft of the run's card.
+        thread_ids: The threads of the dataset.
 
     Raises:
         UserError: The folder holds another run, predictions that no card goes with, or a `parts/` that no run made.
     """
 
-    def __init__(self, path: Path, card: RunCard) -> None:
+    def __init__(self, path: Path, card: RunCard, thread_ids: Collection[str]) -> None:
         if path.exists() and not path.is_dir():
             raise UserError(f"{path}: is a file, expected a folder for the run")
-        self.path, self.card = path, card
+        self.path, self.card, self._thread_ids = path, card, thread_ids
         self.parts = path / "parts"
         self.config = identity_hash(card)
         self._draft, self._lock = self.parts / RUN_CARD, self.parts / "lock"
@@ -46,11 +47,20 @@ class RunFolder:
 
         Returns:
             Thread id to prediction.
+
+        Raises:
+            UserError: The predictions of a finished session hold a thread that the dataset does not have.
         """
-        found = read_parts(self.parts, self.config)
+        found = read_parts(self.parts, self.config, self._thread_ids).predictions
         if self._predictions.exists():
-            found = {p.thread_id: p for p in read_predictions(self._predictions).predictions} | found
+            found = self._earlier() | found
         return {key: p for key, p in found.items() if not (retry_failed and p.outcome == "failed")}
+
+    def set_aside(self) -> str | None:
+        """Say which lines of the part files are not reused and why; None where all are."""
+        why = read_parts(self.parts, self.config, self._thread_ids).set_aside
+        reasons = ", ".join(f"{n} {reason}" for reason, n in why.items())
+        return f"{self.parts}: {count(why.total(), 'line')} set aside: {reasons}" if why else None
 
     @property
     def is_complete(self) -> bool:
@@ -99,6 +109,18 @@ class RunFolder:
     @property
     def _predictions(self) -> Path:
         return self.path / PREDICTIONS
+
+    def _earlier(self) -> dict[str, Prediction]:
+        found = {p.thread_id: p for p in read_predictions(self._predictions).predictions}
+        foreign = [plain(thread_id) for thread_id in found if thread_id not in self._thread_ids]
+        if foreign:
+            missing = [thread_id for thread_id in self._thread_ids if thread_id not in found]
+            lacks = f" and lacks {some(missing)}" if missing else ""
+            raise UserError(
+                f"{self._predictions}: was changed since the run: holds {some(foreign)}, which the dataset does not "
+                f"have{lacks}; remove the file, or these lines of it, and run the same command again"
+            )
+        return found
 
     def _check(self) -> None:
         self._check_parts()

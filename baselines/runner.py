@@ -82,24 +82,27 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         The result in the main process, None in the others.
 
     Raises:
-        UserError: The folder holds another run or is in use, the system is broken, the dataset is empty, or a thread
-            has no clips and must have some.
+        UserError: The folder holds another run, one that was changed by hand, or is in use, the system is broken, the
+            dataset is empty, or a thread has no clips and must have some.
     """
     if not plan.data.threads:
         raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
     policy = plan.system.context.missing_audio
     check_clips(plan.data.threads, policy)
-    folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name))
+    position = plan.data.references.position
+    folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name), position)
     finished = folder.finished(plan.retry_failed)
     wanted = plan.wanted(finished)
-    if folder.is_complete and len(finished) == len(wanted):
+    if folder.is_complete and finished.keys() == set(wanted):
         return Result(in_order(wanted, finished), folder.read_card(), len(finished)) if processes.is_main else None
 
+    set_aside = folder.set_aside()
+    if set_aside and processes.is_main:
+        reporter.say(set_aside)
     started = time.monotonic()
     processes.wait()  # every process has read the folder before one of them changes it
     with folder.held(finished) if processes.is_main else nullcontext():
         processes.wait()
-        position = plan.data.references.position
         left = [position[thread_id] for thread_id in wanted if thread_id not in finished]
         _rank(plan, folder, share(left, processes.rank, processes.world), processes, reporter)
         processes.wait()

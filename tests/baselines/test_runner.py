@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from rich.console import Console
 
 from baselines.data import Data, as_references
+from baselines.processes import Processes
+from baselines.reporter import Reporter
+from baselines.runner import Plan, run
 from baselines.system import Context
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
@@ -138,9 +143,25 @@ def test_lines_of_another_configuration_are_computed_again(tmp_path: Path) -> No
     (out / "parts").mkdir(parents=True)
     (out / "parts/rank0.jsonl").write_text(json.dumps(line) + "\n")
     (out / "parts/lock").touch()
-    system = Toy()
-    run_toy(system, toy_data(), out)
+    system, told = Toy(), StringIO()
+    plan = Plan(system=system, system_name="toy", data=toy_data(), out=out)
+    run(plan, Processes(), Reporter(Console(file=told)))
     assert "t0" in system.asked
+    assert f"{out / 'parts'}: 1 line set aside: 1 of another configuration" in told.getvalue()
+
+
+@pytest.mark.parametrize("limit", [None, 7])
+def test_a_finished_run_that_was_changed_by_hand_says_what_is_wrong(tmp_path: Path, limit: int | None) -> None:
+    """The foreign thread and the one that it displaced are named, and what the message advises works."""
+    run_toy(Toy(), toy_data(), tmp_path)
+    file = tmp_path / "predictions.jsonl"
+    whole = file.read_text()
+    file.write_text(whole.replace('"t3"', '"t3_odd"'))
+    with pytest.raises(UserError, match="holds t3_odd, which the dataset does not have and lacks t3; remove"):
+        run_toy(Toy(), toy_data(), tmp_path, limit=limit)
+    file.write_text("".join(line for line in whole.splitlines(keepends=True) if '"t3"' not in line))
+    run_toy(Toy(), toy_data(), tmp_path)
+    assert file.read_text() == whole
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
