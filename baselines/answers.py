@@ -7,7 +7,8 @@ broken, and its run stops.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from musicrs_metric.errors import UserError
@@ -20,6 +21,31 @@ from .system import System, Task
 FAILURES = "failures.log"
 # A system that has failed this often before its first success is not unlucky but broken.
 PATIENCE = 5
+
+
+@contextmanager
+def blaming(system: str, call: str, log: Path | None = None) -> Iterator[None]:
+    """Run a call of a system other than `rank`, so that its errors end in one line that names system and call.
+
+    Args:
+        system: Name of the system.
+        call: What is called.
+        log: File to which the traceback is appended; None where the run has no folder yet.
+
+    Raises:
+        UserError: The call raised something, or tried to exit.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename}, line {place.lineno}"
+        if log is not None:
+            _append(log, f"{system}, {call}", error)
+            where = f"the traceback is in {log}"
+        raise UserError(f"system {system}, in {call}: {_one_line(error)}; {where}") from error
 
 
 class Answers:
@@ -77,9 +103,8 @@ class Answers:
     def _failed(self, task: Task, error: BaseException) -> Prediction:
         self._n_failed += 1
         thread = task.thread
-        with self._log.open("a", encoding="utf-8", errors="backslashreplace") as log:
-            log.write(f"thread {thread.thread_id}\n{''.join(traceback.format_exception(error))}\n")
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        _append(self._log, f"thread {thread.thread_id}", error)
+        reason = _one_line(error)
         self._say(f"thread {thread.thread_id} failed: {reason}")
         if not self._n_answered and self._n_failed >= PATIENCE:
             raise UserError(
@@ -88,3 +113,12 @@ class Answers:
             ) from error
         ranking = shuffled(thread.candidates, self._system.context.seed, thread.thread_id, "failed")
         return Prediction(thread.thread_id, tuple(ranking), outcome="failed", n_answered=0)
+
+
+def _append(log: Path, title: str, error: BaseException) -> None:
+    with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(f"{title}\n{''.join(traceback.format_exception(error))}\n")
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -15,11 +16,12 @@ from typing import Any
 
 import musicrs_metric
 from musicrs_dataset.records import Thread
-from musicrs_metric.errors import show
+from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import to_json
 from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import RunCard
+from musicrs_metric.run_card import RUN_CARD, RunCard, write_run_card
 
+from .answers import blaming
 from .data import Data
 from .options import as_json, chosen
 from .processes import Processes
@@ -44,17 +46,24 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
 
     Returns:
         The card without what only the end of the run can tell.
+
+    Raises:
+        UserError: An error in the system's own code, or something that no card may hold, such as an unknown paradigm.
     """
     declared = system.declaration
+    with blaming(declared.name, "facts"):
+        facts = asdict(system.facts())
+    with blaming(declared.name, "reads"):
+        reads = system.reads
     name = name or f"{declared.name} {chosen(system.options)}".strip()
-    return RunCard(
+    card = RunCard(
         name=", ".join([name, *_peculiar(data)]),
         paradigm=declared.paradigm,
         modality=system.context.modality,
         dataset=data.references.name,
         config=data.references.config,
         fingerprint=data.references.fingerprint,
-        reads=system.reads,
+        reads=reads,
         model_id=declared.model_id,
         licence=declared.licence,
         open_weights=declared.open_weights,
@@ -66,8 +75,10 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         missing_audio=system.context.missing_audio,
         settings=as_json(system.options),
         extra={"system": system_name, "texts": _texts(data.threads)} | _made(data),
-        **asdict(system.facts()),
+        **facts,
     )
+    _check(card, declared.name)
+    return card
 
 
 def complete_card(
@@ -131,6 +142,16 @@ def code_version() -> str:
     except (OSError, subprocess.SubprocessError):
         return musicrs_metric.__version__
     return f"{musicrs_metric.__version__}+{found.stdout.strip()}"
+
+
+def _check(card: RunCard, system: str) -> None:
+    """Refuse before the run what could not be written at its start, or not be read after its end."""
+    with tempfile.TemporaryDirectory() as folder, blaming(system, "its declaration, options or facts"):
+        file = Path(folder) / RUN_CARD
+        try:
+            write_run_card(file, card)
+        except UserError as error:
+            raise UserError(f"system {system}: {str(error).removeprefix(f'{file}: ')}") from error
 
 
 def _texts(threads: Sequence[Thread]) -> str:

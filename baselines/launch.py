@@ -9,6 +9,7 @@ from typing import cast
 from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 
+from .answers import blaming
 from .hearing import choose_policy
 from .options import parse_options
 from .registry import missing_packages, system_class
@@ -35,7 +36,8 @@ def build_system(
 
     Raises:
         UserError: No such system or option, a modality that it does not have, a choice of modalities and none made,
-            a policy for clips where there are none, or a package that it needs and that is not installed.
+            a policy for clips where there are none, a package that it needs and that is not installed, or an error in
+            the system's own code.
     """
     cls = system_class(name)
     declared = cls.declaration
@@ -44,13 +46,15 @@ def build_system(
         raise UserError(f"--modality: {declared.name} has several, name one of {known}")
     if modality is not None and modality not in declared.modalities:
         raise UserError(f"--modality {modality}: {declared.name} does not have it, only {known}")
-    options = parse_options(cls.Options, arguments, declared.name)
+    with blaming(declared.name, "Options"):
+        options = parse_options(cls.Options, arguments, declared.name)
     missing = missing_packages(declared)
     if missing:
         raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[{declared.extra}]'")
     given = cast(Modality, modality or known)
     policy = choose_policy(cls, given, missing_audio)
-    return cls(options, Context(modality=given, seed=seed, cache=cache, missing_audio=policy))
+    with blaming(declared.name, "__init__"):
+        return cls(options, Context(modality=given, seed=seed, cache=cache, missing_audio=policy))
 
 
 def default_cache() -> Path:

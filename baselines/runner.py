@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import RunCard
 
-from .answers import FAILURES, Answers
+from .answers import FAILURES, Answers, blaming
 from .card import complete_card, draft_card
 from .data import Data
 from .hearing import Record, check_clips
@@ -104,7 +104,7 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
     with folder.held(finished) if processes.is_main else nullcontext():
         processes.wait()
         left = [position[thread_id] for thread_id in wanted if thread_id not in finished]
-        _rank(plan, folder, share(left, processes.rank, processes.world), processes, reporter)
+        trouble = _rank(plan, folder, share(left, processes.rank, processes.world), processes, reporter)
         processes.wait()
         if not processes.is_main:
             return None
@@ -116,25 +116,45 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
             )
         seconds = None if finished else round(time.monotonic() - started, 3)
         ranked = (plan.data.threads[position[prediction.thread_id]] for prediction in predictions)
-        heard = None if policy is None else Record(plan.system, ranked)
+        with blaming(plan.system.declaration.name, "heard", plan.out / FAILURES):
+            heard = None if policy is None else Record(plan.system, ranked)
         coverage = None if heard is None else heard.coverage()
         card = complete_card(folder.card, predictions, processes, seconds, coverage)
         folder.end(predictions, card, heard)
+        if trouble is not None:
+            raise UserError(f"{trouble}; the run is finished all the same, the same command shows its scores")
         return Result(predictions, card, len(finished))
 
 
-def _rank(plan: Plan, folder: RunFolder, positions: Sequence[int], processes: Processes, reporter: Reporter) -> None:
-    """Rank the share of one process, batch by batch."""
+def _rank(
+    plan: Plan, folder: RunFolder, positions: Sequence[int], processes: Processes, reporter: Reporter
+) -> UserError | None:
+    """Rank the share of one process, batch by batch; returns what went wrong when the system was closed."""
     system = plan.system
     size = plan.batch_size or system.declaration.batch_size
     sight = Sight(plan.data.threads, system.reads, plan.data.clips if system.hears else None)
     answers = Answers(system, plan.out / FAILURES, reporter.say)
     of_how_many = f" (process {processes.rank + 1} of {processes.world})" if processes.world > 1 else ""
-    with closing(system), PartWriter(folder.parts, processes.rank, folder.config) as part:
-        with processes.main_first():
-            system.prepare(sight.before())
-        with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
-            for start in range(0, len(positions), size):
-                batch = [sight.task(position) for position in positions[start : start + size]]
-                part.append(answers.rank(batch))
-                advance(len(batch))
+    try:
+        with PartWriter(folder.parts, processes.rank, folder.config) as part:
+            with processes.main_first(), blaming(system.declaration.name, "prepare", plan.out / FAILURES):
+                system.prepare(sight.before())
+            with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
+                for start in range(0, len(positions), size):
+                    batch = [sight.task(position) for position in positions[start : start + size]]
+                    part.append(answers.rank(batch))
+                    advance(len(batch))
+    finally:
+        trouble = _close(plan, reporter)
+    return trouble
+
+
+def _close(plan: Plan, reporter: Reporter) -> UserError | None:
+    """Close the system; what goes wrong there must not hide what stopped the run, nor cost what was ranked."""
+    try:
+        with blaming(plan.system.declaration.name, "close", plan.out / FAILURES):
+            plan.system.close()
+    except UserError as error:
+        reporter.say(str(error))
+        return error
+    return None

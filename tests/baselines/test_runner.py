@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from filelock import FileLock
 from rich.console import Console
 
 from baselines.data import Data, as_references
+from baselines.launch import build_system
 from baselines.processes import Processes
 from baselines.reporter import Reporter
 from baselines.runner import Plan, run
-from baselines.system import Context
+from baselines.system import Context, Facts
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import read_predictions
@@ -74,8 +76,6 @@ def test_a_limited_run_is_a_part_of_the_whole_one(tmp_path: Path) -> None:
 
 
 def changed(data: Data, **fields: object) -> Data:
-    from dataclasses import replace
-
     threads: list[Thread] = [replace(data.threads[0], **fields), *data.threads[1:]]  # type: ignore[arg-type]
     return Data(threads, as_references(threads, "toy", "query_only"))
 
@@ -157,7 +157,7 @@ def test_a_finished_run_that_was_changed_by_hand_says_what_is_wrong(tmp_path: Pa
     file = tmp_path / "predictions.jsonl"
     whole = file.read_text()
     file.write_text(whole.replace('"t3"', '"t3_odd"'))
-    with pytest.raises(UserError, match="holds t3_odd, which the dataset does not have and lacks t3; remove"):
+    with pytest.raises(UserError, match=r"holds t3_odd, which the dataset does not have and lacks t3; remove"):
         run_toy(Toy(), toy_data(), tmp_path, limit=limit)
     file.write_text("".join(line for line in whole.splitlines(keepends=True) if '"t3"' not in line))
     run_toy(Toy(), toy_data(), tmp_path)
@@ -195,3 +195,63 @@ def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
     """There is nothing to rank and nothing to average."""
     with pytest.raises(UserError, match="holds no threads"):
         run_toy(Toy(), toy_data(0), tmp_path / "run")
+
+
+def boom(*_: object) -> None:
+    raise KeyError("boom")
+
+
+@pytest.mark.parametrize("call", ["facts", "prepare"])
+def test_an_error_of_a_system_before_the_first_thread_is_told_in_one_line(tmp_path: Path, call: str) -> None:
+    """The line names the system, the call and the error; the folder stays free for the mended system."""
+    broken = type("Broken", (Toy,), {call: boom})()
+    with pytest.raises(UserError, match=f"^system toy, in {call}: KeyError: 'boom'; .*$"):
+        run_toy(broken, toy_data(), tmp_path)
+    run_toy(Toy(), toy_data(), tmp_path)
+    assert len(ids(tmp_path)) == 7
+
+
+@pytest.mark.parametrize("call", ["Options", "__init__"])
+def test_an_error_while_a_system_is_made_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """There is no folder yet for a traceback; the line says where in the code it happened."""
+    made: object = dataclass(type("Bad", (), {"__post_init__": boom})) if call == "Options" else boom
+    monkeypatch.setattr("baselines.launch.system_class", lambda _name: type("Broken", (Toy,), {call: made}))
+    with pytest.raises(UserError, match=f"^system toy, in {call}: KeyError: 'boom'; .*test_runner.py, line [0-9]+$"):
+        build_system("any", None)
+
+
+def test_an_error_in_close_costs_nothing(tmp_path: Path) -> None:
+    """The predictions are merged first; then the line, with its traceback in the log; then the scores can be had."""
+    broken = type("Broken", (Toy,), {"close": boom})
+    with pytest.raises(UserError, match=r"system toy, in close: KeyError: 'boom'; .*the run is finished all the same"):
+        run_toy(broken(), toy_data(), tmp_path)
+    assert len(ids(tmp_path)) == 7
+    assert "in boom" in (tmp_path / "failures.log").read_text()
+    assert run_toy(broken(), toy_data(), tmp_path).reused == 7
+
+
+def test_an_error_in_close_does_not_hide_what_stopped_the_run(tmp_path: Path) -> None:
+    """Two things go wrong, and the first is the one to mend."""
+    broken = type("Broken", (Toy,), {"close": boom})
+    with pytest.raises(UserError, match="failed on each of its first"):
+        run_toy(broken(ToyOptions(fail="all")), toy_data(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "system", "context"),
+    [
+        ("reads", type("Odd", (Toy,), {"reads": "everything"}), None),
+        ("paradigm", type("Odd", (Toy,), {"declaration": replace(Toy.declaration, paradigm="odd")}), None),  # type: ignore[arg-type]
+        ("modality", Toy, Context(modality="smell")),  # type: ignore[arg-type]
+        ("model_revision", type("Odd", (Toy,), {"facts": lambda _self: Facts(model_revision=3)}), None),  # type: ignore[arg-type]
+    ],
+)
+def test_what_no_card_may_say_is_refused_before_ranking(
+    tmp_path: Path, field: str, system: type[Toy], context: Context | None
+) -> None:
+    """A run whose card nobody could read is not begun."""
+    made = system(context=context)
+    with pytest.raises(UserError, match=f"^system toy: field '{field}' is .*, expected "):
+        run_toy(made, toy_data(), tmp_path / "run")
+    assert made.asked == []
+    assert not (tmp_path / "run").exists()
