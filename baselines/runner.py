@@ -145,16 +145,17 @@ def _rank(
                     part.append(answers.rank(batch))
                     advance(len(batch))
     finally:
-        trouble = _close(plan, reporter)
+        trouble = _close(plan)
+    if trouble is not None and not processes.is_main:
+        reporter.say(str(trouble))  # to raise it here would end the processes that are still at work
     return trouble
 
 
-def _close(plan: Plan, reporter: Reporter) -> UserError | None:
+def _close(plan: Plan) -> UserError | None:
     """Close the system; what goes wrong there must not hide what stopped the run, nor cost what was ranked."""
     try:
         with blaming(plan.system.declaration.name, "close", plan.out / FAILURES):
             plan.system.close()
     except UserError as error:
-        reporter.say(str(error))
         return error
     return None
