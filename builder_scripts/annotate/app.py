@@ -17,13 +17,6 @@ from .form import Shape, read_fields
 from .screen import Screen
 
 _HERE = Path(__file__).parent
-_STAMP = "(...values) => { values[2] = performance.timeOrigin + performance.now(); return values; }"
-# The address keeps annotator and thread, so that a reload comes back to them.
-_REMEMBER = """(annotator, thread) => {
-    const url = new URL(location);
-    if (annotator) { url.searchParams.set("annotator", annotator); url.searchParams.set("thread", thread); }
-    history.replaceState(null, "", url);
-}"""
 
 
 class _Kept(NamedTuple):
@@ -42,15 +35,16 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
         screen = Screen(Shape.of(desk.items.values()), files)
 
         def keep(values: tuple[Any, ...], request: gr.Request, *, done: bool) -> _Kept:
-            annotator, thread_id, at, *flat = values
+            annotator, thread_id, clock, *flat = values
+            at = float(clock or 0)
             try:
                 answers = read_fields(desk.item(thread_id), screen.shape, flat, done=done)
-                left = desk.save(annotator, answers, Sent(str(request.session_hash), float(at or 0)))
+                left = desk.save(annotator, answers, Sent(str(request.session_hash), at))
             except (UserError, OSError) as error:
-                return _Kept(page.status(f"Not saved: {error}", failed=True), go_on=False)
+                return _Kept(page.status(f"Not saved: {error}"), go_on=False)
             if done and left:
-                return _Kept(page.status("Saved, but not finished:", left), go_on=False)
-            return _Kept(page.status(f"Saved at {datetime.now():%H:%M:%S}"), go_on=True)
+                return _Kept(page.status("Saved, but not finished:", left, sent=at), go_on=False)
+            return _Kept(page.status(f"Saved at {datetime.now():%H:%M:%S}", sent=at), go_on=True)
 
         def autosave(request: gr.Request, *values: Any) -> str:
             return keep(values, request, done=False).told
@@ -68,7 +62,7 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
             try:
                 return screen.fill(desk.join(name, thread_id))
             except (UserError, OSError) as error:
-                return {screen.notice: page.status(str(error), failed=True)}
+                return {screen.notice: page.status(str(error))}
 
         def come_back(request: gr.Request) -> dict[Any, Any]:
             name = request.query_params.get("annotator")
@@ -76,18 +70,19 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
 
         sent = [screen.annotator, screen.thread, screen.stamp, *screen.answers]
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        remember: dict[str, Any] = {"fn": None, "inputs": [screen.annotator, screen.thread], "js": _REMEMBER}
+        stamped = quiet | {"js": "annotate.stamp"}
+        after: dict[str, Any] = {"inputs": [screen.annotator, screen.thread, screen.saved], "js": "annotate.shown"}
         changes = [field.input for field in screen.answers]
-        gr.on(changes, autosave, sent, screen.saved, js=_STAMP, trigger_mode="always_last", **quiet)
+        gr.on(changes, autosave, sent, screen.saved, trigger_mode="always_last", **stamped).then(None, **after)
         for button, move in (
             (screen.previous, leave_for("previous")),
             (screen.next, leave_for("next")),
             (screen.unfinished, leave_for("unfinished")),
             (screen.finish, leave_for("unfinished", done=True)),
         ):
-            button.click(move, sent, screen.all, js=_STAMP, **quiet).then(**remember)
-        gr.on([screen.start.click, screen.name.submit], join, screen.name, screen.all, **quiet).then(**remember)
-        blocks.load(come_back, None, screen.all, **quiet).then(**remember)
+            button.click(move, sent, screen.all, **stamped).then(None, **after)
+        gr.on([screen.start.click, screen.name.submit], join, screen.name, screen.all, **quiet).then(None, **after)
+        blocks.load(come_back, None, screen.all, **quiet).then(None, **after)
     blocks.queue(default_concurrency_limit=8)
     return blocks
 
@@ -108,7 +103,7 @@ def serve(desk: Desk, files: Mapping[str, Path], *, host: str, port: int) -> Non
         build(desk, files).launch(
             server_name=host, server_port=port, allowed_paths=sorted({str(file.parent) for file in files.values()}),
             css=(_HERE / "style.css").read_text(encoding="utf-8"),
-            head=f"<script>{(_HERE / 'keys.js').read_text(encoding='utf-8')}</script>",
+            head=f"<script>{(_HERE / 'page.js').read_text(encoding='utf-8')}</script>",
             footer_links=[], quiet=True, max_file_size=1, ssr_mode=False, show_error=True,
         )  # fmt: skip
     except OSError as error:

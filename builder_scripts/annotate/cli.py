@@ -52,13 +52,14 @@ def serve(
 
     from ..layout import Work
     from . import places
-    from .app import serve as listen
     from .desk import Desk
     from .store import AnswerStore
     from .worklist import read_worklist
 
     folder = Work(work)
     items = read_worklist(places.worklist(folder))
+    from .app import serve as listen  # takes seconds, which nobody should wait to be told of a missing work list
+
     desk = Desk(items, AnswerStore(places.answers(folder)), overlap, resting or ())
     typer.echo(f"http://{host}:{port} (Ctrl-C stops it)")
     listen(desk, AudioStore(folder.audio).videos(), host=host, port=port)

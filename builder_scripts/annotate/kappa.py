@@ -17,7 +17,6 @@ from musicrs_metric.measures import Floats
 from .ballots import About, Ballot
 from .worklist import CATEGORIES
 
-RESAMPLES = 2_000
 # The answers that a question can have; every address is a `corrected` link.
 LABELS: Mapping[About, tuple[str, ...]] = {
     "category": CATEGORIES,
@@ -54,9 +53,7 @@ def label(about: About, vote: str) -> str:
     return vote if vote in LABELS[about] else "corrected"
 
 
-def cohen(
-    ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, resamples: int = RESAMPLES, seed: int = 0
-) -> Kappa | None:
+def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, resamples: int, seed: int) -> Kappa | None:
     """Cohen's kappa of two annotators (Cohen 1960, doi:10.1177/001316446002000104).
 
     Args:
@@ -89,7 +86,7 @@ def cohen(
     return Kappa(value, low, high, float(np.trace(total) / total.sum()), int(total.sum()), len(stacked), 2)
 
 
-def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int = RESAMPLES, seed: int = 0) -> Kappa | None:
+def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int) -> Kappa | None:
     """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619), whoever answered which question.
 
     It is defined for one number of answers per question, so it is measured on the questions with the most frequent
@@ -143,7 +140,8 @@ def _with_interval(
             return None, None, None
         drawn = rng.multinomial(n_threads, np.full(n_threads, 1 / n_threads), size=resamples)
         values = np.array([statistic(times.astype(float)) for times in drawn])
-    if n_threads < 2:
+    defined = values[~np.isnan(values)]
+    if n_threads < 2 or not len(defined):
         return value, None, None
-    low, high = np.nanquantile(values, (0.025, 0.975))
+    low, high = np.quantile(defined, (0.025, 0.975))
     return value, float(low), float(high)

@@ -87,15 +87,25 @@ def progress_panel(view: View | None) -> str:
     )
     place = f"Thread {view.place + 1} of {view.mine.total}. " if view.item else ""
     left = view.mine.total - view.mine.finished
-    told = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
+    if not view.mine.total:
+        told = "There is no thread left that needs you."
+    else:
+        told = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
     return f'<p class="place">{place}{told}</p><ul class="progress">{rows}</ul>'
 
 
-def status(text: str, problems: Sequence[str] = (), *, failed: bool = False) -> str:
-    """One line that says what became of the answers, read aloud by screen readers."""
+def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None) -> str:
+    """What became of answers, read aloud by screen readers.
+
+    Args:
+        text: In one line.
+        problems: What is left to do.
+        sent: The stamp of the answers that are saved; None where nothing could be.
+    """
     listed = "".join(f"<li>{escape(problem)}</li>" for problem in problems)
-    kind = "failed" if failed else "open" if problems else "fine"
-    return f'<div role="status" class="{kind}">{escape(text)}{listed and f"<ul>{listed}</ul>"}</div>'
+    kind = "failed" if sent is None else "open" if problems else "fine"
+    stamp = "" if sent is None else f' data-sent="{sent!r}"'
+    return f'<div role="status" class="{kind}"{stamp}>{escape(text)}{listed and f"<ul>{listed}</ul>"}</div>'
 
 
 def _marked(text: str, names: Sequence[str]) -> str:

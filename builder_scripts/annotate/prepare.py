@@ -70,7 +70,7 @@ def _entities(thread: CorpusThread, kinds: Iterable[Kind]) -> Iterable[Entity]:
     for (kind, name), where in mentions:
         if kind in kinds:
             entity = found.setdefault((kind, normalise(name)), Entity(kind, name))
-            found[kind, normalise(name)] = replace(entity, named_in=(*entity.named_in, *where))
+            found[kind, normalise(name)] = replace(entity, named_in=tuple(dict.fromkeys((*entity.named_in, *where))))
     return found.values()
 
 

@@ -14,11 +14,23 @@ from .desk import View
 from .form import LONGEST, NO, YES, Shape, entity_label, write_fields
 from .worklist import CATEGORIES, WorkItem
 
+_MEANING = """
+<p>Each thread was posted with a link to a video. Say what you find; nothing is taken for granted.</p>
+<ul>
+<li>A thread is about <b>music</b> where it asks for music or talks about music as such, and about <b>pop culture</b>
+where it is about people, films or news around it. What is not about music needs no more than its category.</li>
+<li>A link is <b>valid</b> where it plays the music that the post is about. Where it does not, or plays nothing, look
+for the right one.</li>
+<li>An entity is <b>relevant</b> where it exists under this name and kind and answers the post or is what the post asks
+about; a slip, a joke or a remark on something else is not.</li>
+<li>The query says what the post asks for, without naming an answer.</li>
+</ul>
+"""
 _KEYS = """
-<kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd> category · <kbd>j</kbd> <kbd>k</kbd> next, previous question · <kbd>y</kbd>
+<p><kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd> category · <kbd>j</kbd> <kbd>k</kbd> next, previous question · <kbd>y</kbd>
 <kbd>n</kbd> answer it · <kbd>v</kbd> all other links are valid · <kbd>r</kbd> all other entities are relevant ·
 <kbd>e</kbd> edit the query, <kbd>Esc</kbd> leave a text · <kbd>Enter</kbd> (in a text <kbd>Ctrl</kbd> <kbd>Enter</kbd>)
-finish and go on · <kbd>[</kbd> <kbd>]</kbd> previous, next thread · <kbd>u</kbd> next unfinished
+finish and go on · <kbd>[</kbd> <kbd>]</kbd> previous, next thread · <kbd>u</kbd> next unfinished</p>
 """
 
 
@@ -46,11 +58,12 @@ class Screen:
         self.shape, self._files = shape, files
         self.annotator, self.thread = gr.Textbox(visible=False), gr.Textbox(visible=False)
         self.stamp = gr.Number(visible=False)
-        with gr.Row(equal_height=True) as self.door:
+        with gr.Column(elem_id="door") as self.door:
+            gr.HTML(f"<h1>MusiCRS annotation</h1>{_MEANING}")
             self.name = gr.Textbox(label="Your name", max_length=40, autofocus=True, elem_id="name")
             self.start = gr.Button("Start", variant="primary", elem_id="start")
         self.notice, self.progress = gr.HTML(elem_id="notice"), gr.HTML(elem_id="progress")
-        with gr.Row(visible=False) as self.work:
+        with gr.Row(visible=False, elem_id="work") as self.work:
             with gr.Column(scale=5, min_width=340):
                 self.panel = gr.HTML(elem_id="thread")
             with gr.Column(scale=4, min_width=340):
@@ -137,8 +150,8 @@ class Screen:
                 self.next = gr.Button("Next", size="sm", elem_id="next", min_width=50)
                 self.unfinished = gr.Button("Unfinished", size="sm", elem_id="unfinished", min_width=80)
                 self.finish = gr.Button("Finish", size="sm", variant="primary", elem_id="finish", min_width=70)
-        with gr.Accordion("Keys", open=False):
-            gr.HTML(_KEYS)
+        with gr.Accordion("Help", open=False):
+            gr.HTML(_MEANING + _KEYS)
 
 
 def _answer_rest(label: str, part: str) -> None:
