@@ -11,6 +11,7 @@ from baselines.fuse_runs import fuse_runs
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Outcome, Prediction, read_predictions, write_predictions
 from musicrs_metric.run_card import RunCard, read_run_card, write_run_card
+from tests.baselines.toys import Command
 
 
 def answer(ranking: str, *scores: float, outcome: Outcome | None = None, n: int | None = None) -> Prediction:
@@ -169,3 +170,16 @@ def test_mistakes_end_in_one_line(words: Path, sound: Path, tmp_path: Path) -> N
     (sound / "run.json").unlink()
     with pytest.raises(UserError, match=r"sound: has no run.json; expected a run folder"):
         fuse_runs(words, sound, tmp_path / "out")
+
+
+def test_the_command_writes_a_run(words: Path, sound: Path, tmp_path: Path, command: Command) -> None:
+    """Options reach the card, what to do next is said, and a mistake ends in one line."""
+    line = ["fuse", words, sound, "--out", tmp_path / "out"]
+    done = command(*line, "--weight", "0.25", "--name", "both")
+    assert done.returncode == 0, done.stderr
+    assert f"score --predictions {tmp_path / 'out'} --dataset toy" in done.stdout
+    card = read_run_card(tmp_path / "out")
+    assert (card.name, card.settings) == ("both", {"method": "rrf", "weight": 0.25})
+    done = command(*line)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "out: is not empty; name another folder" in done.stderr
