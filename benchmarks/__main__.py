@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("scoring", "places", "evaluate_module", "comparing", "simulations", "sound")
+NAMES = ("scoring", "places", "evaluate_module", "comparing", "simulations", "sound", "embedding", "mining")
 
 
 def main() -> None:

@@ -107,4 +107,4 @@ def serve(desk: Desk, files: Mapping[str, Path], *, host: str, port: int) -> Non
             footer_links=[], quiet=True, max_file_size=1, ssr_mode=False, show_error=True,
         )  # fmt: skip
     except OSError as error:
-        raise UserError(f"port {port}: {error}; give another with --port") from error
+        raise UserError(f"port {port} of {host} cannot be used; it may be taken: give another with --port") from error

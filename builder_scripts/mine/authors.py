@@ -41,15 +41,23 @@ def author_salt(path: Path) -> bytes:
     return bytes.fromhex(text)
 
 
-def pseudonym(name: object, salt: bytes) -> str | None:
-    """Name an author without naming them: 20 hexadecimal digits, the same for the same name and salt.
+class Pseudonyms:
+    """Names authors without naming them: 20 hexadecimal digits, the same for the same name and salt.
 
-    Returns:
-        None where the dump gives no name or the account is gone.
+    Args:
+        salt: From `author_salt`.
     """
-    if not isinstance(name, str) or name in _GONE:
-        return None
-    return hashlib.blake2b(name.encode("utf-8", "replace"), key=salt, digest_size=10).hexdigest()
+
+    def __init__(self, salt: bytes) -> None:
+        self._keyed = hashlib.blake2b(key=salt, digest_size=10)
+
+    def of(self, name: object) -> str | None:
+        """Return the pseudonym of an author; None where the dump gives no name or the account is gone."""
+        if not isinstance(name, str) or name in _GONE:
+            return None
+        digest = self._keyed.copy()
+        digest.update(name.encode("utf-8", "replace"))
+        return digest.hexdigest()
 
 
 def is_bot(name: object) -> bool:

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 from ..manifest import Counts, FileHash, hash_file
 from ..parquet import ROWS_PER_GROUP, replacing_parquet
+from .authors import Pseudonyms
 from .dumps import Dump
-from .lines import DamagedDumpError, DumpLines
-from .parsing import parse
+from .lines import DamagedDumpError, DumpLines, count_lines
+from .parsing import parse, repair
 from .report import DumpReport
 from .rows import MAKE_ROW, Row, bronze_schema
 
@@ -90,8 +91,8 @@ def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpRep
 
 class _Mining:
     def __init__(self, job: Job, lines: DumpLines) -> None:
-        self._lines, self._subreddits, self._salt = lines, job.subreddits, job.salt
-        self._name, self._make_row = job.dump.name, MAKE_ROW[job.dump.kind]
+        self._lines, self._subreddits = lines, job.subreddits
+        self._name, self._make_row, self._authors = job.dump.name, MAKE_ROW[job.dump.kind], Pseudonyms(job.salt)
         self.damage = ""
         self.raw_bytes = self.repaired = 0
         self._seen = self._tried = self._kept = self._broken = self._malformed = self._elsewhere = 0
@@ -101,16 +102,18 @@ class _Mining:
         group: list[Row] = []
         size = 0
         for at, line in self._candidates():
-            row = self._row(at, line)
+            row = self._row(line)
             if row is None:
                 continue
-            group.append(row)
+            group.append((self._name, at, *row))
             size += len(line)
             if len(group) == ROWS_PER_GROUP or size > _GROUP_BYTES:
                 yield group
+                self._kept += len(group)
                 group, size = [], 0
         if group:
             yield group
+            self._kept += len(group)
 
     def _candidates(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that name a wanted subreddit somewhere, be it in the post that they share."""
@@ -119,7 +122,7 @@ class _Mining:
         try:
             for start, block in _ahead(self._lines.blocks()):
                 self.raw_bytes += len(block)
-                self._seen += block.count(b"\n") + (not block.endswith(b"\n"))
+                self._seen += count_lines(block)
                 end = 0
                 for match in wanted.finditer(block):
                     if match.start() < end:  # a second one in the line
@@ -132,22 +135,22 @@ class _Mining:
         except DamagedDumpError as error:
             self.damage = str(error)
 
-    def _row(self, at: int, line: bytes) -> Row | None:
-        value, repaired = parse(line)
+    def _row(self, line: bytes) -> Row | None:
+        value = parse(line)
         if value is None:
-            self._broken += 1
-            return None
+            value = repair(line)
+            if value is None:
+                self._broken += 1
+                return None
+            self.repaired += 1
         subreddit = value.get("subreddit")
         if not isinstance(subreddit, str) or subreddit.lower() not in self._subreddits:
             self._elsewhere += 1
             return None
-        row = self._make_row(value, self._salt)
+        row = self._make_row(value, self._authors)
         if row is None:
             self._malformed += 1
-            return None
-        self._kept += 1
-        self.repaired += repaired
-        return (self._name, at, *row)
+        return row
 
     def counts(self) -> Counts:
         """Say where the lines went, once all groups have been taken."""
@@ -181,5 +184,9 @@ def _table(rows: list[Row], schema: Any) -> Any:
 
 
 def _peak_rss() -> int:
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:  # not Linux; this figure may be the parent's
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024

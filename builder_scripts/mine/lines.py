@@ -12,7 +12,7 @@ from .frames import FrameWatch
 LONGEST_LINE = 1 << 26
 _WINDOW = 1 << 31  # what dumps are made with, 16 times what a decoder takes unasked
 _COMPRESSED = 1 << 20
-_DECOMPRESSED = 1 << 22
+_DECOMPRESSED = 1 << 21
 
 
 class DamagedDumpError(Exception):
@@ -109,6 +109,15 @@ class DumpLines:
         self._hash.update(data)
         self.watch.feed(data)
         self._advance(len(data))
+
+
+def count_lines(block: bytes) -> int:
+    """Count lines, a last one without its line feed included."""
+    import numpy as np
+
+    # Several times as fast as `bytes.count`, which is quick at finding rare bytes and not at counting common ones.
+    feeds = int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
+    return feeds + (not block.endswith(b"\n"))
 
 
 class _Watched:

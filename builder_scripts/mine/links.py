@@ -47,11 +47,9 @@ def find_links(*texts: object) -> list[FoundLink]:
     for text in texts:
         if not isinstance(text, str) or not _HOST.search(text):
             continue
-        for word in text.split():
-            if len(word) < _SHORTEST or not _HOST.search(word):
-                continue
+        for word in [word for word in text.split() if len(word) >= _SHORTEST and _HOST.search(word)]:
             for piece in _BETWEEN.split(word):
-                video = video_id(piece)
+                video = video_id(piece) if len(piece) >= _SHORTEST else None
                 if video is not None and video not in found:
                     found[video] = FoundLink(video, start_seconds(piece), whole_characters(piece))
     return list(found.values())

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 _INT64 = 1 << 63
 
 
-class Parsed(NamedTuple):
-    """What a line holds.
-
-    Attributes:
-        value: The object; None where the line holds none.
-        repaired: Whether a strict parser refuses the line: half of a surrogate pair, raw control characters, bytes that
-            are no UTF-8. Nothing but those characters is lost.
-    """
-
-    value: dict[str, Any] | None
-    repaired: bool
-
-
-def parse(line: bytes) -> Parsed:
-    """Parse a line, leniently where it has to be."""
+def parse(line: bytes) -> dict[str, Any] | None:
+    """Parse a line by the letter of the standard; None where it holds no object."""
     import orjson
 
     try:
         value = orjson.loads(line)
-        repaired = False
     except orjson.JSONDecodeError:
-        try:
-            value = json.loads(line.decode("utf-8", "replace"), strict=False)
-        except (ValueError, RecursionError):
-            return Parsed(None, False)
-        repaired = True
-    return Parsed(value if isinstance(value, dict) else None, repaired)
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def repair(line: bytes) -> dict[str, Any] | None:
+    """Parse a line that `parse` refuses for a character: half of a surrogate pair, a raw control, a byte of no UTF-8.
+
+    Returns:
+        The object, with nothing but that character lost or to be lost in `plain_text`; None where the line holds none.
+    """
+    try:
+        value = json.loads(line.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def whole_number(value: object) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .authors import is_bot, pseudonym
+from .authors import Pseudonyms, is_bot
 from .dumps import Kind
 from .links import find_links
 from .parsing import plain_text, whole_number
@@ -65,7 +65,7 @@ def bronze_schema(kind: Kind) -> Any:
     return pa.schema([*origin, *common, *own[kind]])
 
 
-def submission_row(line: Line, salt: bytes) -> Row | None:
+def submission_row(line: Line, authors: Pseudonyms) -> Row | None:
     """Make the row of a submission, without `dump` and `at`; None where it has no id or no time."""
     name, created = _name(line.get("id"), "t3_"), whole_number(line.get("created_utc"))
     if name is None or created is None:
@@ -73,10 +73,10 @@ def submission_row(line: Line, salt: bytes) -> Row | None:
     title, text = plain_text(line.get("title")), plain_text(line.get("selftext"))
     links = find_links(line.get("title"), line.get("selftext"), line.get("url"), _player(line))
     deleted = _is_marker(title.strip()) or _is_marker(text.strip()) or line.get("removed_by_category") is not None
-    return (*_common(line, created, salt), deleted, name, title, text, [link._asdict() for link in links])
+    return (*_common(line, created, authors), deleted, name, title, text, links)
 
 
-def comment_row(line: Line, salt: bytes) -> Row | None:
+def comment_row(line: Line, authors: Pseudonyms) -> Row | None:
     """Make the row of a comment, without `dump` and `at`; None where it lacks id, time, thread or parent."""
     name, created = _name(line.get("id"), "t1_"), whole_number(line.get("created_utc"))
     thread, parent = _name(line.get("link_id"), "t3_"), line.get("parent_id")
@@ -86,22 +86,22 @@ def comment_row(line: Line, salt: bytes) -> Row | None:
     stripped = body.strip()
     said, stickied = line.get("is_submitter"), line.get("stickied") is True
     return (
-        *_common(line, created, salt), _is_marker(stripped), name, thread, parent, body, len(stripped),
+        *_common(line, created, authors), _is_marker(stripped), name, thread, parent, body, len(stripped),
         said if isinstance(said, bool) else None, stickied,
     )  # fmt: skip
 
 
-MAKE_ROW: Mapping[Kind, Callable[[Line, bytes], Row | None]] = {
+MAKE_ROW: Mapping[Kind, Callable[[Line, Pseudonyms], Row | None]] = {
     "submissions": submission_row,
     "comments": comment_row,
 }
 
 
-def _common(line: Line, created: int, salt: bytes) -> Row:
+def _common(line: Line, created: int, authors: Pseudonyms) -> Row:
     author = line.get("author")
     return (
         line["subreddit"].lower(), created, _retrieved(line), whole_number(line.get("score")),
-        pseudonym(author, salt), is_bot(author),
+        authors.of(author), is_bot(author),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 EACH = 100  # threads that each of two annotators judges, of twice as many
-SERVE = ("-c", "from builder_scripts.annotate.cli import annotate; annotate()", "serve", "--port", "PORT", "--work")
+SERVE = ("-m", "builder_scripts", "annotate", "serve", "--port", "PORT", "--work")
 # The address changes last when a thread is shown.
 ANOTHER_THREAD = "left => ![null, left].includes(new URL(location).searchParams.get('thread'))"
 SAVED = "() => document.querySelector('#work').dataset.unsaved === undefined"

@@ -10,18 +10,30 @@ from typing import Any
 
 MONTHS = {"2012-03": 1_330_560_000, "2019-06": 1_559_347_200, "2023-02": 1_675_209_600}
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "ou", "ie")]
+# What most of a line consists of, and no reader of this project looks at.
+_EMPTY = (
+    "approved_at_utc author_flair_background_color author_flair_css_class author_flair_template_id author_flair_text "
+    "banned_at_utc banned_by distinguished likes mod_note mod_reason_by mod_reason_title num_reports removal_reason "
+    "report_reasons associated_award collapsed_because_crowd_control collapsed_reason"
+)
+_NEWEST = (
+    "approved_by author_cakeday collapsed_reason_code comment_type top_awarded_type unrepliable_reason view_count "
+    "rte_mode content_categories suggested_sort discussion_type"
+)
 _METADATA: dict[str, dict[str, Any]] = {
-    "2012-03": {"author_flair_text": None, "gilded": 0, "downs": 0},
+    "2012-03": {"author_flair_text": None, "author_flair_css_class": None, "gilded": 0, "downs": 0, "archived": True},
     "2019-06": {
-        "all_awardings": [], "author_flair_richtext": [], "author_patreon_flair": False, "can_gild": True,
-        "distinguished": None, "gildings": {}, "locked": False, "no_follow": True, "quarantined": False,
-        "send_replies": True, "subreddit_type": "public", "total_awards_received": 0, "author_flair_type": "text",
+        **dict.fromkeys(_EMPTY.split()),
+        **dict.fromkeys(("all_awardings", "author_flair_richtext", "awarders", "mod_reports", "user_reports"), ()),
+        **dict.fromkeys(("archived", "author_patreon_flair", "can_mod_post", "collapsed", "locked"), False),
+        **dict.fromkeys(("can_gild", "no_follow", "send_replies"), True),
+        "gilded": 0, "gildings": {}, "total_awards_received": 0, "subreddit_type": "public",
+        "author_flair_type": "text", "author_flair_text_color": "dark",
     },
 }  # fmt: skip
-_METADATA["2023-02"] = _METADATA["2019-06"] | {
-    "approved_by": None, "awarders": [], "collapsed_reason_code": None, "comment_type": None, "mod_reports": [],
-    "author_is_blocked": False, "treatment_tags": [], "unrepliable_reason": None, "user_reports": [], "likes": None,
-    "top_awarded_type": None, "associated_award": None, "banned_at_utc": None, "num_reports": None, "saved": False,
+_METADATA["2023-02"] = {
+    **_METADATA["2019-06"], **dict.fromkeys(_NEWEST.split()), "treatment_tags": (), "author_is_blocked": False,
+    "author_premium": False,
 }  # fmt: skip
 
 
@@ -46,25 +58,36 @@ class Prose:
 
 def submission(month: str, rng: random.Random, **fields: Any) -> dict[str, Any]:
     """Make a submission as its time has it; what `fields` gives stands for itself."""
-    line: dict[str, Any] = {
-        "author": f"user{rng.getrandbits(40):x}", "edited": rng.choice([False, 1_330_570_000.0]), "is_self": True,
-        "num_comments": rng.randint(0, 99), "over_18": False, "selftext": "", "url": "https://www.reddit.com/r/x/",
-        "subreddit_id": "t5_2qh0n", "permalink": f"/r/x/{rng.getrandbits(30):x}/", **_METADATA[month],
+    line = _common(month, rng, fields) | {
+        "is_self": True, "num_comments": rng.randint(0, 99), "over_18": False, "selftext": "",
+        "url": "https://www.reddit.com/r/x/", "upvote_ratio": rng.randint(30, 100) / 100,
     }  # fmt: skip
     if month != "2012-03":
-        line |= {"media": None, "secure_media": None, "removed_by_category": None, "stickied": False}
+        line |= {"media": None, "secure_media": None, "removed_by_category": None}
     return line | fields | {"created_utc": _number(month, rng, fields["created_utc"])}
 
 
 def comment(month: str, rng: random.Random, **fields: Any) -> dict[str, Any]:
     """Make a comment as its time has it; what `fields` gives stands for itself."""
-    line: dict[str, Any] = {
-        "author": f"user{rng.getrandbits(40):x}", "edited": rng.choice([False, True, 1_330_570_000]),
-        "controversiality": 0, "subreddit_id": "t5_2qh0n", **_METADATA[month],
+    line = _common(month, rng, fields) | {"controversiality": 0}
+    if month == "2023-02":
+        line["body_sha1"] = f"{rng.getrandbits(160):040x}"
+    return line | fields | {"created_utc": _number(month, rng, fields["created_utc"])}
+
+
+def _common(month: str, rng: random.Random, fields: dict[str, Any]) -> dict[str, Any]:
+    where = fields.get("subreddit")
+    line = {
+        "author": f"user{rng.getrandbits(40):x}", "edited": rng.choice([False, False, 1_330_570_000.0]),
+        "subreddit_id": f"t5_2q{len(str(where)):x}", "score": rng.randint(-5, 99),
+        "permalink": f"/r/{where}/comments/{rng.getrandbits(30):x}/x/{fields.get('id')}/", **_METADATA[month],
     }  # fmt: skip
     if month != "2012-03":
-        line |= {"stickied": False, "author_fullname": f"t2_{rng.getrandbits(40):x}"}
-    return line | fields | {"created_utc": _number(month, rng, fields["created_utc"])}
+        line |= {
+            "stickied": False, "author_fullname": f"t2_{rng.getrandbits(40):x}",
+            "author_created_utc": rng.randrange(1_200_000_000, 1_500_000_000), "subreddit_name_prefixed": f"r/{where}",
+        }  # fmt: skip
+    return line
 
 
 def encode(line: dict[str, Any], month: str) -> bytes:

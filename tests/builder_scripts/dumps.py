@@ -1,8 +1,6 @@
 """Makes Reddit dumps with every quirk that is known of real ones, together with what must come out of them.
 
 The truth is noted while a line is written, from what it was made to be; nothing is read back to find it.
-
-    python -m tests.builder_scripts.dumps OUT --megabytes 1300      files for measurements
 """
 
 from __future__ import annotations
@@ -90,10 +88,12 @@ class Corpus:
 
     Args:
         seed: The same seed makes the same lines.
+        window_log: Binary logarithm of the window that readers need.
     """
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, window_log: int = 27) -> None:
         self.truth = Truth()
+        self._window_log = window_log
         self._rng = random.Random(seed)
         self._prose = Prose(self._rng)
         self._number = 36**5
@@ -114,11 +114,11 @@ class Corpus:
             lines = self._submissions(month, threads, now, later, WANTED)
             lines = self._mixed("submissions", month, lines, fillers, long_line)
             # Two frames: many readers stop after the first.
-            made.append(write_dump(folder / f"RS_{month}.zst", lines, frames=2 if month == "2019-06" else 1))
+            made.append(self._dump(folder / f"RS_{month}.zst", lines, frames=2 if month == "2019-06" else 1))
             for name, comments in ((month, now), (f"{month[:-1]}{int(month[-1]) + 1}", later)):
                 self._rng.shuffle(comments)
                 mixed = self._mixed("comments", month, iter(comments), fillers, long_line)
-                made.append(write_dump(folder / f"RC_{name}.zst", mixed))
+                made.append(self._dump(folder / f"RC_{name}.zst", mixed))
         return made
 
     def per_subreddit(self, folder: Path, threads: int, subreddit: str = "jazz") -> list[Path]:
@@ -126,9 +126,12 @@ class Corpus:
         comments: list[bytes] = []
         lines = self._submissions("2019-06", threads, comments, comments, (subreddit,))
         return [
-            write_dump(folder / f"{subreddit}_submissions.zst", lines),
-            write_dump(folder / f"{subreddit}_comments.zst", comments),
+            self._dump(folder / f"{subreddit}_submissions.zst", lines),
+            self._dump(folder / f"{subreddit}_comments.zst", comments),
         ]
+
+    def _dump(self, path: Path, lines: Iterable[bytes], frames: int = 1) -> Path:
+        return write_dump(path, lines, window_log=self._window_log, frames=frames)
 
     # Submissions and their comments
 
@@ -303,7 +306,8 @@ class Corpus:
 
     def _filler(self, kind: str, month: str) -> bytes:
         rng = self._rng
-        fields = {"id": self._id(), "subreddit": rng.choice(_OTHERS), "created_utc": MONTHS[month]}
+        when = MONTHS[month] + rng.randint(0, 2_000_000)
+        fields = {"id": self._id(), "subreddit": rng.choice(_OTHERS), "created_utc": when, "retrieved_on": when + 9}
         if kind == "submissions":
             text = self._prose.words(rng.randint(0, 60))
             return encode(submission(month, rng, title=self._prose.words(8), selftext=text, **fields), month) + b"\n"

@@ -82,6 +82,14 @@ def test_spellings_of_an_addition_are_one_question() -> None:
     assert dict(one.choices) == {"song: New": 1, "song: NEW": 1}
 
 
+def test_who_judged_no_music_has_no_vote_on_additions() -> None:
+    """To leave something out one must have looked for it: the two who did agree, and the third differs in category."""
+    adding = judged(THREAD, more_links=NEW, more_entities="song: New")
+    other = replace(judged(THREAD, "other"), links=(), entities=())
+    found = disagreements(votes(Ann=adding, Bob=other, Cid=adding))
+    assert [one.question.about for one in found] == ["category"]
+
+
 def test_what_is_not_music_is_asked_nothing_more() -> None:
     """Threads that nobody takes for music go no further, whatever else was ticked."""
     one, other = judged(THREAD, "other", links="yn"), judged(THREAD, "pop culture", links="nn")

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder_scripts.mine.authors import author_salt, is_bot, pseudonym
+from builder_scripts.mine.authors import Pseudonyms, author_salt, is_bot
 from builder_scripts.mine.dumps import Kind
-from builder_scripts.mine.parsing import parse, plain_text, whole_number
+from builder_scripts.mine.parsing import parse, plain_text, repair, whole_number
 from builder_scripts.mine.rows import MAKE_ROW, bronze_schema
 from musicrs_metric.errors import UserError
 
-SALT = bytes(range(32))
+AUTHORS = Pseudonyms(bytes(range(32)))
 
 
 def row(kind: Kind, **fields: Any) -> dict[str, Any] | None:
     """The row of a line that has what every line has, and these fields."""
     line = {"id": "a1", "subreddit": "Jazz", "created_utc": 5, "link_id": "t3_p1", "parent_id": "t3_p1"}
-    made = MAKE_ROW[kind](line | fields, SALT)
+    made = MAKE_ROW[kind](line | fields, AUTHORS)
     return None if made is None else dict(zip(bronze_schema(kind).names[2:], made, strict=True))
 
 
@@ -61,9 +61,10 @@ def test_numbers(given_as: object, number: int | None) -> None:
 )
 def test_texts(line: bytes, text: str, repaired: bool) -> None:
     """A text keeps all that a file can hold, and Reddit's three escapes are undone once."""
-    parsed = parse(line)
-    assert parsed.value is not None
-    assert (plain_text(parsed.value["t"]), parsed.repaired) == (text, repaired)
+    value = (repair if repaired else parse)(line)
+    assert value is not None
+    assert plain_text(value["t"]) == text
+    assert not repaired or parse(line) is None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,8 @@ def test_texts(line: bytes, text: str, repaired: bool) -> None:
 )
 def test_no_object(line: bytes) -> None:
     """A line without an object has no value, however deep it is nested."""
-    assert parse(line).value is None
+    assert parse(line) is None
+    assert repair(line) is None
 
 
 @given(st.text(st.characters(codec=None), max_size=30))
@@ -140,7 +142,7 @@ def test_links_of_all_fields() -> None:
     fields = {"title": urls[0], "selftext": urls[1], "url": urls[2]}
     for media in ({"secure_media": player}, {"secure_media": None, "media": player}):
         links = value("submissions", "links", **fields, **media)
-        assert [link["video_id"] for link in links] == ids
+        assert [link.video_id for link in links] == ids
 
 
 @pytest.mark.parametrize(
@@ -158,10 +160,10 @@ def test_bots(name: str | None, bot: bool) -> None:
 
 def test_pseudonyms() -> None:
     """One author, one pseudonym; another salt, another one; no account, none."""
-    one, again, other = (pseudonym(name, SALT) for name in ("ann", "ann", "Ann"))
+    one, again, other = (AUTHORS.of(name) for name in ("ann", "ann", "Ann"))
     assert one == again != other
-    assert one != pseudonym("ann", bytes(32))
-    assert [pseudonym(name, SALT) for name in (None, "[deleted]", "[removed]", 3)] == [None] * 4
+    assert one != Pseudonyms(bytes(32)).of("ann")
+    assert [AUTHORS.of(name) for name in (None, "[deleted]", "[removed]", 3)] == [None] * 4
 
 
 def test_salt(tmp_path: Path) -> None:
