@@ -6,7 +6,7 @@ COMPAT := .venv-compat
 MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
 OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test lint bench test-compat clean
+.PHONY: demo test test-browser lint bench test-compat clean
 
 $(VENV)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,7 +23,11 @@ demo: $(VENV)/.done
 	$(OFFLINE) HF_HOME=$(CURDIR)/.demo/hf PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python -m baselines demo --out .demo
 
 test: $(VENV)/.done
-	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser
+
+# Needs Debian's chromium; apart from `make test`, which asks for no system package.
+test-browser: $(VENV)/.done
+	$(OFFLINE) $(BIN)/python -m pytest tests/browser
 
 test-compat: $(COMPAT)/.done
 	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(COMPAT)/bin/python -m pytest tests/compat
