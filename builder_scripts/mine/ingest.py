@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import Any, TypeVar
+from time import perf_counter, process_time
+from typing import Any
 
 from ..manifest import Counts, FileHash, hash_file
 from ..parquet import ROWS_PER_GROUP, replacing_parquet
@@ -20,8 +20,6 @@ from .lines import DamagedDumpError, DumpLines, count_lines
 from .parsing import parse, repair
 from .report import DumpReport
 from .rows import MAKE_ROW, Row, bronze_schema
-
-Item = TypeVar("Item")
 
 _GROUP_BYTES = 1 << 25  # of lines, so that long texts do not pile up either
 # More broken lines than this are no accident of a crawler but a damaged file.
@@ -58,7 +56,7 @@ def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpRep
         job: What to do.
         advance: Told how many compressed bytes were read, each time.
     """
-    started = perf_counter()
+    started, cpu_before = perf_counter(), process_time()
     rows = job.folder / f"{job.dump.name}.parquet"
     stat = job.dump.path.stat()
     lines = DumpLines(job.dump.path, advance)
@@ -83,6 +81,7 @@ def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpRep
         window=lines.watch.window,
         peak_rss=_peak_rss(),
         wall_s=round(perf_counter() - started, 3),
+        cpu_s=round(process_time() - cpu_before, 3),
         damage=mining.damage,
     )
     report.write(job.folder)
@@ -120,7 +119,7 @@ class _Mining:
         names = "|".join(map(re.escape, sorted(self._subreddits))).encode()
         wanted = re.compile(rb'"subreddit"\s*:\s*"(?i:' + names + rb')"')
         try:
-            for start, block in _ahead(self._lines.blocks()):
+            for start, block in self._lines.blocks():
                 self.raw_bytes += len(block)
                 self._seen += count_lines(block)
                 end = 0
@@ -165,15 +164,6 @@ class _Mining:
         }
         seen = self._seen + self._lines.too_long + self._lines.cut
         return Counts(seen, self._kept, {reason: n for reason, n in left_out.items() if n})
-
-
-def _ahead(blocks: Iterator[Item]) -> Iterator[Item]:
-    """Make the next block while the last one is being worked on."""
-    with ThreadPoolExecutor(1) as maker:
-        coming = maker.submit(next, blocks, None)
-        while (block := coming.result()) is not None:
-            coming = maker.submit(next, blocks, None)
-            yield block
 
 
 def _table(rows: list[Row], schema: Any) -> Any:

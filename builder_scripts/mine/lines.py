@@ -12,7 +12,7 @@ from .frames import FrameWatch
 LONGEST_LINE = 1 << 26
 _WINDOW = 1 << 31  # what dumps are made with, 16 times what a decoder takes unasked
 _COMPRESSED = 1 << 20
-_DECOMPRESSED = 1 << 21
+_DECOMPRESSED = 1 << 19  # small enough to stay in a processor's cache from step to step
 
 
 class DamagedDumpError(Exception):
@@ -68,7 +68,7 @@ class DumpLines:
                     block = block[end:] if end else b""
                 cut = block.rfind(b"\n") + 1
                 if cut:
-                    whole = b"".join((*tail, block[:cut]))
+                    whole = b"".join((*tail, memoryview(block)[:cut]))
                     yield start, whole
                     start += len(whole)
                     tail, held = [block[cut:]], len(block) - cut

@@ -30,6 +30,7 @@ class DumpReport:
         window: Bytes of window that its decoder needed.
         peak_rss: Bytes of memory that the process had taken by its end at most.
         wall_s: Seconds that it took.
+        cpu_s: Seconds of processor time that it took.
         damage: What is wrong with the file; "" where nothing is.
     """
 
@@ -45,6 +46,7 @@ class DumpReport:
     window: int
     peak_rss: int
     wall_s: float
+    cpu_s: float
     damage: str
 
     @property
