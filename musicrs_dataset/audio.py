@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from musicrs_metric.errors import count
+from musicrs_metric.errors import UserError, count
 
 from .audio_files import AudioFiles
 from .clip_plan import ClipPlan
@@ -93,8 +93,24 @@ class AudioFolder:
         require("clips need", "soundfile", "soxr")
         self.plan = plan or ClipPlan()
         self.report = AudioReport()
-        self._files = AudioFiles(Path(folder))
-        self._statuses = known_statuses(Path(folder))
+        self._folder = Path(folder)
+        self._files = AudioFiles(self._folder)
+        self._statuses = known_statuses(self._folder)
+
+    def check_matches(self, threads: Iterable[Thread]) -> None:
+        """Refuse a folder in which no file belongs to any thread: it is the wrong one, or its files have other names.
+
+        Args:
+            threads: The threads that are to get clips.
+
+        Raises:
+            UserError: No file is named by a video or a thread.
+        """
+        if not any(paths for thread in threads for paths in self._files.of(thread).values()):
+            raise UserError(
+                f"{self._folder}: none of its files belongs to a thread; "
+                "expected <video_id>.*, <thread_id>/<video_id>.* or <thread_id>/NN.*"
+            )
 
     def add_clips(self, thread: Thread) -> Thread:
         """Cut the clips of a thread: n = min(10, usable links) of 300 / n seconds each, in the order of the links.

@@ -76,6 +76,8 @@ def build(
     named = _named_pools(pools_files or [], pools_names or [])
     clips = folder is None and any(name in CONFIGS and CONFIGS[name].with_audio for name in chosen)
     threads, about = resolve_source(source, clips=clips)
+    if folder is not None:
+        folder.check_matches(threads)
     made = write(
         threads, out, about=about, configs=chosen, pools=named,
         add_clips=None if folder is None else folder.add_clips, clip_plan=None if folder is None else folder.plan,

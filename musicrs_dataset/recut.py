@@ -31,7 +31,7 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
         The folder, which is replaced in one step.
 
     Raises:
-        UserError: That is no built dataset, or one that carries no audio.
+        UserError: That is no built dataset, or one that carries no audio, or no file of the folder belongs to it.
     """
     folder = dataset_folder(dataset)
     if folder is None or folder.name != FOLDER:
@@ -43,6 +43,7 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
     stated = _manifest(folder)
     # Threads are read from a configuration that shows their text, where there is one.
     threads = list(iter_threads(folder, min(configs, key=lambda name: not CONFIGS[name].with_text), audio=False))
+    audio.check_matches(threads)  # before clips that are there are replaced by none
     pools = []
     for name in sorted({name.removeprefix(base_config(name).name).removeprefix("_") for name in names} - {""}):
         config = next(other for other in names if other.endswith(f"_{name}"))

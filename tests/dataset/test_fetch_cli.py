@@ -149,6 +149,19 @@ def test_limit(dataset: Path, server: Server, tmp_path: Path) -> None:
         assert {video_id for _, video_id in server.asked} == {SHARED}
 
 
+def test_a_wrong_folder_takes_no_clips_away(dataset: Path, tmp_path: Path) -> None:
+    """Cutting from a folder in which no file belongs to a thread is refused, and the clips of before stay."""
+    for folder, name in (("right", f"{SHARED}.wav"), ("wrong", "My Song.wav")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(wav(3.0))
+    assert audio("cut", dataset, "--cache", tmp_path / "right", "--budget", 2, "--no-install").exit_code == 0
+    before = load_threads(dataset, "audio_query")
+    assert sum(len(thread.clips or ()) for thread in before) == 2
+    with pytest.raises(UserError, match="none of its files belongs to a thread"):
+        audio("cut", dataset, "--cache", tmp_path / "wrong", "--no-install")
+    assert load_threads(dataset, "audio_query") == before
+
+
 def test_mistakes(dataset: Path, tmp_path: Path) -> None:
     """What the user got wrong is told in one line before anything is asked for or written."""
     mini, _ = resolve_source("mini", clips=False)
