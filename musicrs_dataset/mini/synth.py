@@ -80,7 +80,10 @@ def synthesise(sound: Sound, seed: str) -> Wave:
 
 
 def flac(samples: Wave) -> bytes:
-    """Encode mono samples at `SAMPLE_RATE` as a 16-bit FLAC file."""
+    """Encode mono samples at `SAMPLE_RATE` as a 16-bit FLAC file; raises `UserError` where soundfile is absent."""
+    from ..decoding import require
+
+    require("the toy's clips need", "soundfile")
     import soundfile
 
     file = io.BytesIO()

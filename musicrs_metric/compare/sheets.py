@@ -81,7 +81,7 @@ def _scores(comparison: Comparison) -> Sheet:
         rows.append(_row("chance (exact)", NOTHING, *(percent(found.chance) for found in metrics), *gaps))
     for i in _by_rank(metrics[0]):
         standings = [found.standings[i] for found in metrics]
-        cells = [Cell(with_interval(one.mean, one.interval), _mark(one)) for one in standings]
+        cells = [Cell(with_interval(one.mean, one.interval), _mark(one, metrics[0])) for one in standings]
         common = [Cell(percent(one.common_mean)) for one in standings] if with_common else []
         rows.append((Cell(standings[0].system), Cell(standings[0].reads or NOTHING), *cells, *common))
     notes = [
@@ -106,15 +106,19 @@ def _standings(metric: str, found: MetricComparison, comparison: Comparison) -> 
         if against is not None:
             difference = with_interval(against.difference, against.interval, signed=True)
             verdict = [difference, p_value(against.p_holm), against.verdict]
-        rank = str(one.rank)
-        if one.rank_interval is not None:
-            rank += f" [{one.rank_interval[0]}–{one.rank_interval[1]}]"
-        rows.append((Cell(one.system, _mark(one)), *_row(one.reads or NOTHING, *verdict, rank, str(one.group))))
+        place = [NOTHING] * 2
+        if not _is_alone(one, found):
+            ends = one.rank_interval
+            place = [f"{one.rank}" + (f" [{ends[0]}–{ends[1]}]" if ends is not None else ""), str(one.group)]
+        rows.append((Cell(one.system, _mark(one, found)), *_row(one.reads or NOTHING, *verdict, *place)))
     return Sheet(
         f"{metric}: against chance in %, ranks and groups",
         ("System", "reads", "minus chance", "p (Holm)", "verdict", f"rank [{_level(comparison)}]", "group"),
         tuple(rows),
-        (f"group 1 is statistically tied with the best{AMONG}; p corrected over all systems",),
+        (
+            f"group 1 is statistically tied with the best{AMONG}; p corrected over all systems",
+            "a system that alone reads what it reads has no rank and no group; `reads` is stated in a run card",
+        ),
     )
 
 
@@ -176,7 +180,14 @@ def _shown(found: MetricComparison) -> list[Pair]:
     return [pair for pair in found.pairs if pair.a in leading or pair.b in leading]
 
 
-def _mark(one: Standing) -> Literal["", "best", "tied"]:
+def _is_alone(one: Standing, found: MetricComparison) -> bool:
+    """Whether it has nobody to be ranked with, while others are compared."""
+    return len(found.standings) > 1 and sum(other.reads == one.reads for other in found.standings) == 1
+
+
+def _mark(one: Standing, found: MetricComparison) -> Literal["", "best", "tied"]:
+    if _is_alone(one, found):
+        return ""
     if one.rank == 1:
         return "best"
     return "tied" if one.group == 1 else ""

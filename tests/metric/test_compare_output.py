@@ -232,3 +232,13 @@ def test_numbers() -> None:
     assert with_interval(0.01, (-0.02, 0.03), signed=True) == "+1.00 [-2.00, 3.00]"
     assert (with_interval(0.0, None, signed=True), with_interval(-0.01, None, signed=True)) == ("0.00", "-1.00")
     assert (p_value(0.0318), p_value(0.0004), p_value(1.0)) == (".032", "< .001", "1.000")
+
+
+def test_who_is_alone_has_no_rank(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """A file without a run card beside a system with one: neither is tied with a best that it was not ranked with."""
+    bare, carded = make_run("bare", 20), make_run("carded", 1, name="CLAP")
+    text = run(bare, carded, "--dataset", dataset, "--metric", "mrr", "--format", "markdown")
+    standings = text.split("ranks and groups")[1].split("paired differences")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in standings.splitlines() if line.startswith("|")]
+    assert [row[-2:] for row in rows if row[0] in ("bare", "CLAP")] == [["–", "–"], ["–", "–"]]
+    assert "**" not in standings
