@@ -72,7 +72,7 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         stamped = quiet | {"js": "annotate.stamp"}
         after: dict[str, Any] = {"inputs": [screen.annotator, screen.thread, screen.saved], "js": "annotate.shown"}
-        changes = [field.input for field in screen.answers]
+        changes = [*(field.input for field in screen.answers), screen.save.click]
         gr.on(changes, autosave, sent, screen.saved, trigger_mode="always_last", **stamped).then(None, **after)
         for button, move in (
             (screen.previous, leave_for("previous")),

@@ -48,6 +48,11 @@ window.annotate = (() => {
     if (drawn.length === kept.values.length) drawn.forEach((field, place) => write(field, kept.values[place]));
   }
 
+  // An answer given while the page is still being drawn, or when the connection failed for a moment, is sent again.
+  setInterval(() => {
+    if (now() - touched > 2000) document.querySelector("#work[data-unsaved] #save")?.click();
+  }, 1000);
+
   // Runs before answers are sent. The page's own clock orders what it sends.
   const stamp = (annotator, thread, _, ...answers) => [annotator, thread, now(), ...answers];
 

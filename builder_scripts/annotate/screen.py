@@ -145,6 +145,7 @@ class Screen:
     def _bar(self) -> None:
         with gr.Column(elem_id="bar"):
             self.saved = gr.HTML(elem_id="saved")
+            self.save = gr.Button("Save", visible="hidden", elem_id="save")  # pressed by page.js
             with gr.Row():
                 self.previous = gr.Button("Previous", size="sm", elem_id="previous", min_width=70)
                 self.next = gr.Button("Next", size="sm", elem_id="next", min_width=50)
