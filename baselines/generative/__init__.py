@@ -1,0 +1,1 @@
+"""Language models that hear, and the protocols under which they are asked to rank."""

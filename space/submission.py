@@ -1,0 +1,31 @@
+"""A submission: what somebody sent, as it is stored; its scores are computed from it and never stored in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.run_card import RunCard
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """A submission that the validator has passed.
+
+    Attributes:
+        key: sha256 in hexadecimal over name, modality, data and rankings: what is sent twice is one submission.
+        card: What the system is; of a form, made from its fields. Its name is text from outside, as is all else in it.
+        link: The system's page, https; None where none was given.
+        description: A few words on it; may be empty.
+        partial: Whether threads are missing and the sender said so.
+        received_at: When it came in, ISO 8601 in UTC.
+        predictions: One per thread.
+    """
+
+    key: str
+    card: RunCard
+    link: str | None = None
+    description: str = ""
+    partial: bool = False
+    received_at: str
+    predictions: tuple[Prediction, ...]
