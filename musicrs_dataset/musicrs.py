@@ -18,7 +18,8 @@ import datasets
 import pyarrow
 
 from musicrs_dataset.schema import CONFIGS, DEFAULT_CONFIG, SPLIT, VERSION, arrow_schema, features, to_row
-from musicrs_dataset.sources import HUB_FILE, HUB_ID, MINI, PAPER, content_sha256, existing_file, resolve_source
+from musicrs_dataset.sources import HUB_FILE, HUB_ID, MINI, content_sha256, existing_file, resolve_source
+from musicrs_metric.citation import BIBTEX
 
 _BATCH = 8
 
@@ -52,7 +53,7 @@ class Musicrs(datasets.ArrowBasedBuilder):  # type: ignore[misc]
             features=datasets.Features.from_dict(features(CONFIGS[self.config.name])),
             homepage=f"https://huggingface.co/datasets/{HUB_ID}",
             license="CC BY 4.0",
-            citation=PAPER,
+            citation=BIBTEX,
         )
 
     def _split_generators(self, dl_manager: Any) -> list[Any]:

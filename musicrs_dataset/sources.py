@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
 
 from .records import Thread
@@ -16,17 +17,6 @@ from .upstream import import_upstream
 HUB_ID = "rohan2810/MusiCRS"
 HUB_FILE = "merged_final_cleaned_music_clean_queries_with_candidates_enhanced_v2_100_candidates.jsonl"
 MINI = "mini"
-
-PAPER = """\
-@article{musicrs,
-  title  = {{MusiCRS}: Benchmarking Audio-Centric Conversational Recommendation},
-  author = {Surana, Rohan and Namburi, Amit and Mundada, Gagan and Lal, Abhay and Novack, Zachary
-            and McAuley, Julian and Wu, Junda},
-  year   = {2025},
-  eprint = {2509.19469},
-  archivePrefix = {arXiv}
-}
-"""
 
 _PUBLISHED_LIMITS = (
     "Wrong candidates were drawn from what other threads of the subreddit named. A title that is common in the pools, "
@@ -137,7 +127,7 @@ def _published(path: Path, name: str) -> Source:
             "under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/). Changes: fields renamed, damaged links "
             "repaired, genres added; no query, pool or label was altered."
         ),
-        citation=PAPER,
+        citation=BIBTEX,
         sha256=file_sha256(path),
         notes=(str(repairs),),
         limits=_PUBLISHED_LIMITS,

@@ -13,6 +13,7 @@ import datasets
 import evaluate
 
 from .chance import chance as chance
+from .citation import BIBTEX
 from .errors import show as show
 from .hits import Hits as Hits
 from .inputs import labels, same_length, string_lists
@@ -61,17 +62,6 @@ Examples:
     (0.375, 2)
 """
 
-_CITATION = """
-@misc{surana2025musicrs,
-  title={MusiCRS: Benchmarking Audio-Centric Conversational Recommendation},
-  author={Surana, Rohan and Namburi, Amit and Mundada, Gagan and Lal, Abhay and Novack, Zachary and McAuley, Julian
-    and Wu, Junda},
-  year={2025},
-  eprint={2509.19469},
-  archivePrefix={arXiv}
-}
-"""
-
 _TEXTS = datasets.Sequence(datasets.Value("string"))
 
 
@@ -82,7 +72,7 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
-            citation=_CITATION,
+            citation=BIBTEX,
             inputs_description=_INPUTS,
             features=datasets.Features(
                 predictions=_TEXTS, references=_TEXTS, candidates=_TEXTS, groups=datasets.Value("string")

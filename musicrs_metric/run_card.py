@@ -11,7 +11,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from .errors import UserError, is_unicode, show
+from .errors import UserError, count, is_unicode, show
 from .files import strict_json, to_json, write_text
 
 RUN_CARD = "run.json"
@@ -87,6 +87,12 @@ class RunCard:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+# What every card has to say.
+REQUIRED = tuple(
+    item.name for item in fields(RunCard) if item.default is MISSING and item.default_factory is MISSING
+)
+
+
 def read_run_card(path: str | Path) -> RunCard:
     """Read a run card of this or any other version.
 
@@ -139,13 +145,13 @@ def _card(file: Path, values: dict[str, Any]) -> RunCard:
         if not is_unicode(text):
             raise UserError(f"{file}: field {name!r} holds half a surrogate pair, which no file can store")
     hints = get_type_hints(RunCard)
+    missing = [name for name in REQUIRED if name not in values]
+    if missing:
+        named = [f"{name!r} ({_words(hints[name])})" for name in missing]
+        raise UserError(f"{file}: missing {count(len(missing), 'field')}: {', '.join(named)}")
     known: dict[str, Any] = {}
     for item in fields(RunCard):
-        if item.name == "extra":
-            continue
-        if item.name not in values:
-            if item.default is MISSING and item.default_factory is MISSING:
-                raise UserError(f"{file}: field {item.name!r} is missing, expected {_words(hints[item.name])}")
+        if item.name == "extra" or item.name not in values:
             continue
         value = values[item.name]
         if not _fits(value, hints[item.name]):

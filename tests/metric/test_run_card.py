@@ -194,12 +194,12 @@ def test_what_is_no_card_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_missing_field_or_file_is_named(tmp_path: Path) -> None:
-    """A card without its fingerprint, and a folder without a card."""
+    """A card without two of its fields names both; a folder without a card is named."""
     with pytest.raises(UserError, match=r"run\.json: cannot be read"):
         read_run_card(tmp_path / "run.json")
     write_run_card(tmp_path / "run.json", CARD)
     values = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
-    del values["fingerprint"]
+    del values["fingerprint"], values["reads"]
     (tmp_path / "run.json").write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(UserError, match="field 'fingerprint' is missing, expected text"):
+    with pytest.raises(UserError, match=r"missing 2 fields: 'fingerprint' \(text\), 'reads' \('thread' or 'pools' or 'labels'\)"):
         read_run_card(tmp_path)
