@@ -12,12 +12,11 @@ from musicrs_dataset.push import push
 from musicrs_dataset.sources import HUB_FILE
 from musicrs_metric.errors import UserError
 
-from .fakehub import READER, TOKEN, FakeHub
+from ..fakehub import ONLINE, READER, TOKEN, FakeHub
 from .support import TINY, evaluate, run
 from .test_upstream import ROW, write
 
 Push = Callable[..., "subprocess.CompletedProcess[str]"]
-ONLINE = {"HF_HUB_OFFLINE": "0", "HF_DATASETS_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def test_push_and_load(hub: FakeHub, send: Push, tiny: Path, tmp_path: Path) -> 
     assert (done.returncode, done.stdout.strip()) == (0, f"{hub.endpoint}/datasets/org/musicrs"), done.stderr
     folder = tiny / "musicrs"
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert hub.repos["org/musicrs"] == files
+    assert hub.repos["datasets/org/musicrs"] == files
     code = """
 import json
 from datasets import load_dataset
@@ -62,9 +61,9 @@ print(json.dumps([names, "clips" in default.column_names]))
 def test_push_again_leaves_no_old_shards(hub: FakeHub, send: Push, tiny: Path) -> None:
     """Shards of an earlier, larger build would be read beside the new ones, so they are removed."""
     assert send(tiny).returncode == 0
-    hub.repos["org/musicrs"]["query_only/test-00001-of-00002.parquet"] = b"of an earlier build"
+    hub.repos["datasets/org/musicrs"]["query_only/test-00001-of-00002.parquet"] = b"of an earlier build"
     assert send(tiny).returncode == 0
-    shards = [path for path in hub.repos["org/musicrs"] if path.startswith("query_only/")]
+    shards = [path for path in hub.repos["datasets/org/musicrs"] if path.startswith("query_only/")]
     assert shards == ["query_only/test-00000-of-00001.parquet"]
 
 
@@ -100,8 +99,8 @@ def test_only_a_built_folder_is_pushed(tiny: Path) -> None:
 
 def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     """The authors' file is found on the Hub; a dataset without it and one that does not exist are told apart."""
-    hub.repos["org/data"] = {HUB_FILE: write(tmp_path / "a.jsonl", ROW).read_bytes()}
-    hub.repos["org/empty"] = {"README.md": b""}
+    hub.repos["datasets/org/data"] = {HUB_FILE: write(tmp_path / "a.jsonl", ROW).read_bytes()}
+    hub.repos["datasets/org/empty"] = {"README.md": b""}
     expected = {
         "org/data": (0, "1 threads -> "),
         "org/empty": (2, f"error: org/empty: holds no {HUB_FILE}"),

@@ -10,7 +10,7 @@ from musicrs_dataset.build import build
 from musicrs_dataset.sources import HUB_FILE, HUB_ID, resolve_source
 from musicrs_metric.errors import UserError
 
-from .fakehub import FakeHub
+from ..fakehub import FakeHub
 from .support import evaluate
 from .test_upstream import ROW, write
 
@@ -67,7 +67,7 @@ def test_without_a_source_the_hub_is_asked(tmp_path: Path) -> None:
     """With no path given the authors' file comes from the Hub, for a whole dataset and for a stream."""
     source = write(tmp_path / "a.jsonl", ROW)
     with FakeHub() as hub:
-        hub.repos[HUB_ID] = {HUB_FILE: source.read_bytes()}
+        hub.repos[f"datasets/{HUB_ID}"] = {HUB_FILE: source.read_bytes()}
         code = f"{BUILD}\nprint(json.dumps([len(rows('query_only')), len(rows('query_only', True))]))"
         found = evaluate(
             code, tmp_path / "home", MUSICRS_DATA="", HF_ENDPOINT=hub.endpoint, HF_HUB_OFFLINE="0",
