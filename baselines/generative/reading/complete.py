@@ -1,0 +1,40 @@
+"""What an answer does not name is appended in a random order: never in the order of the pool, which may favour some."""
+
+from __future__ import annotations
+
+from musicrs_metric.matching import Pool
+from musicrs_metric.predictions import Prediction
+
+from ...seeds import shuffled
+from .result import Reading
+
+
+def complete_ranking(
+    reading: Reading, pool: Pool, seed: int, thread_id: str, *, keep_unknown: bool = False
+) -> Prediction:
+    """Make a full ranking of an answer.
+
+    Args:
+        reading: The answer.
+        pool: The pool that it was read against.
+        seed: Seed of the run.
+        thread_id: The thread.
+        keep_unknown: Whether invented titles stay where the answer has them, as misses; otherwise they are left out
+            and later ranks close up.
+
+    Returns:
+        The prediction: what was named, then the rest of the pool. The order of the rest depends on seed, thread and
+        pool alone: two candidates that two answers both leave out follow each other in the same order. `n_answered`
+        counts what stands before the rest.
+    """
+    titles = {place: title for title, place in pool.place.items()}
+    if keep_unknown:
+        first = {item.place: item for item in reversed(reading.items) if item.place is not None}
+        kept = [item for item in reading.items if item.place is None or first[item.place] is item]
+        answered = [item.text if item.place is None else titles[item.place] for item in kept]
+    else:
+        answered = [titles[place] for place in reading.places]
+    named = set(reading.places)
+    rest = [place for place in shuffled(list(titles), seed, thread_id, "fill") if place not in named]
+    ranking = (*answered, *(titles[place] for place in rest))
+    return Prediction(thread_id, ranking, outcome=reading.outcome, n_answered=len(answered))
