@@ -90,9 +90,6 @@ class Answers:
 
     def _ask(self, batch: Sequence[Task]) -> list[Prediction]:
         predictions = rank_by_policy(self._system, batch)
-        asked, answered = [task.thread.thread_id for task in batch], [p.thread_id for p in predictions]
-        if asked != answered:
-            raise ValueError(f"asked for predictions of {asked}, got those of {answered}")
         for prediction in predictions:
             try:
                 format_line(prediction)

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.errors import UserError, count
+from musicrs_metric.errors import UserError, count, show, some
 from musicrs_metric.files import to_json, write_text
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import Modality
@@ -48,16 +48,21 @@ def choose_policy(system: type[System], modality: Modality, chosen: MissingAudio
     return chosen or ("zero" if modality == "audio_only" else "text")
 
 
-def check_clips(threads: Iterable[Thread], policy: MissingAudio | None) -> None:
-    """Stop a run that must not meet a thread without clips before it begins.
+def check_clips(threads: Sequence[Thread], policy: MissingAudio | None) -> None:
+    """Stop a run before it begins that would hear nothing at all, or must not meet a thread without clips.
 
     Raises:
-        UserError: The policy is "error" and there is such a thread.
+        UserError: No thread has a clip and the system hears; or the policy is "error" and one has none.
     """
-    if policy != "error":
+    if policy is None:
         return
     without = [thread.thread_id for thread in threads if not thread.clips]
-    if without:
+    if len(without) == len(threads):
+        raise UserError(
+            "no thread of the dataset has a clip, so there is nothing to hear; build it with --audio (see "
+            "`python -m musicrs_dataset audio --help`), or run with --modality query_only"
+        )
+    if policy == "error" and without:
         raise UserError(
             f"no clips in {count(len(without), 'thread')}, such as {without[0]}; build the dataset with their audio, "
             "or choose another --missing-audio"
@@ -73,19 +78,38 @@ def rank_by_policy(system: System, batch: Sequence[Task]) -> list[Prediction]:
 
     Returns:
         One prediction per task, in the order of the batch.
+
+    Raises:
+        TypeError: The system returned something else than a list of predictions.
+        ValueError: It returned predictions of other threads than it was asked for, or of too few or too many.
     """
     policy = system.context.missing_audio
     asked = [task for task in batch if policy != "zero" or task.thread.clips]
-    answers = system.rank(asked) if asked else []
-    if len(answers) != len(asked):
-        return answers  # the caller says what is wrong with them
-    answer_to = dict(zip((task.thread.thread_id for task in asked), answers, strict=True))
+    answers = _checked(system.rank(asked), [task.thread.thread_id for task in asked]) if asked else []
+    answer_to = {answer.thread_id: answer for answer in answers}
     return [
         _marked(answer_to[task.thread.thread_id], heard=policy is None or bool(task.thread.clips))
         if task.thread.thread_id in answer_to
         else Prediction(task.thread.thread_id, (), outcome="no_audio", n_answered=0)
         for task in batch
     ]
+
+
+def _checked(answers: Any, asked: Sequence[str]) -> Sequence[Prediction]:
+    """What `System.rank` returned, after a look at whether it is what it is to be."""
+    if not isinstance(answers, Sequence) or isinstance(answers, str):
+        raise TypeError(f"rank returned {show(answers)}, expected a list with one Prediction per thread")
+    other = next((answer for answer in answers if not isinstance(answer, Prediction)), None)
+    if other is not None:
+        raise TypeError(f"rank returned a list with {show(other)} in it, expected one Prediction per thread")
+    answered = [answer.thread_id for answer in answers]
+    if answered != list(asked):
+        raise ValueError(
+            f"rank was given {count(len(asked), 'thread')} and returned {count(len(answered), 'prediction')}"
+            + (f", of {some(answered)} in place of {some(asked)}" if len(asked) == len(answered) else "")
+            + "; expected one per thread, in their order"
+        )
+    return answers
 
 
 def _marked(prediction: Prediction, heard: bool) -> Prediction:

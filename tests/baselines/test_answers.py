@@ -127,3 +127,24 @@ def test_the_user_can_stop_a_run(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_toy(Stopped(), toy_data(), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (None, "rank returned null"),
+        ([["A", "B"]], "a list of 2 in it"),
+        ([], "given 1 thread and returned 0 predictions"),
+        ([Prediction("t9", ("A",))], "of t9 in place of t0"),
+    ],
+)
+def test_what_a_system_returns_in_error_is_told_in_words(tmp_path: Path, answers: object, said: str) -> None:
+    """Whoever writes a first system of their own reads what was wrong with it."""
+
+    class Wrong(Toy):
+        def rank(self, batch: Sequence[Task]) -> list[Prediction]:
+            return answers  # type: ignore[return-value]
+
+    with pytest.raises(UserError, match="failed on every thread"):
+        run_toy(Wrong(), toy_data(1), tmp_path / "run")
+    assert said in (tmp_path / "run" / FAILURES).read_text(encoding="utf-8")

@@ -218,3 +218,12 @@ def test_the_command_line_takes_a_policy(tmp_path: Path, command: Command) -> No
     done = command(*line, "--missing-audio", "error", "--out", tmp_path / "other")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "no clips in 1 thread, such as" in done.stderr
+
+
+@pytest.mark.parametrize("modality", ["audio_query", "audio_only"])
+def test_a_dataset_without_any_clip_is_refused(tmp_path: Path, modality: Modality) -> None:
+    """Every thread would score nothing, or be ranked by its query under the name of another modality."""
+    threads = [thread(name, "BAC", ["A"], clips=()) for name in ("t0", "t1")]
+    with pytest.raises(UserError, match="no thread of the dataset has a clip"):
+        run_toy(listener(modality), Data(threads, as_references(threads, "toy", modality)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
