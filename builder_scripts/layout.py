@@ -16,8 +16,11 @@ passed over by everything that reads a folder of Parquet, Spark included.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from musicrs_metric.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -109,3 +112,15 @@ class Work:
     def salt(self) -> Path:
         """The random key of the author pseudonyms; whoever has it can recognise authors, so it stays here."""
         return self.root / "private" / "author_salt"
+
+
+def require(paths: Sequence[Path], stage: str) -> Sequence[Path]:
+    """Return files that a stage makes, or say that it has not been run.
+
+    Raises:
+        UserError: One of them is not there.
+    """
+    for path in paths:
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; run `python -m builder_scripts {stage}` first")
+    return paths

@@ -27,8 +27,8 @@ def prepare(work: WorkFolder) -> None:
     Answers that were given before it was made anew are kept; new questions are asked.
     """
     from ..layout import Work
+    from ..lines import write_lines
     from . import places
-    from .lines import write_lines
     from .prepare import work_items
 
     items = work_items(Work(work))
@@ -116,7 +116,7 @@ def settle(
     from musicrs_metric.errors import UserError
 
     from ..layout import Work
-    from ..llm.telling import tell
+    from ..telling import tell
     from .run import Settling, run
 
     if labels is not None and (decisions is not None or majority):

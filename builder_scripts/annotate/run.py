@@ -12,12 +12,12 @@ from typing import Any
 from musicrs_metric.errors import UserError, plain, some
 
 from ..layout import Work
+from ..lines import read_lines, write_lines
 from ..manifest import Counts, StageManifest, hash_files, is_done
 from . import places
 from .ballots import ballots, finished
 from .disagreements import disagreements, read_decisions
 from .judgement import Judgement
-from .lines import read_lines, write_lines
 from .settle import complete, settle
 from .shares import PAPER, shares
 from .store import AnswerStore

@@ -20,8 +20,8 @@ from pathlib import Path
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import to_json
 
+from ..lines import parse_line
 from .answers import Answers
-from .lines import parse_line
 
 _NAME = re.compile(r"\w[\w .'-]{0,39}")
 

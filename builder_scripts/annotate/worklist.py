@@ -20,7 +20,7 @@ from musicrs_dataset.records import Link
 from musicrs_metric.errors import UserError, plain
 
 from ..extract.mentions import Kind
-from .lines import read_lines
+from ..lines import read_lines
 
 Category = Literal["music", "pop culture", "other"]
 CATEGORIES: tuple[Category, ...] = ("music", "pop culture", "other")

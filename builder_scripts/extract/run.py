@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ..layout import Work
+from ..layout import Work, require
 from ..llm.outcomes import count_outcomes, describe_outcomes
 from ..llm.session import Session, Settings
 from ..manifest import Counts, StageManifest, hash_files, is_done, versions_of
 from .stage import Extraction, Tasks, Text, extract, name_counts
-from .tables import read_posts, read_replies, require, write_extractions
+from .tables import read_posts, read_replies, write_extractions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from typing import Any
 from musicrs_metric.errors import UserError
 
 from ..llm import Outcome
-from ..parquet import replacing_parquet
+from ..parquet import read_rows, replacing_parquet
 from .mentions import Mentions
 from .stage import Extraction, Text
 
@@ -85,39 +85,3 @@ def read_replies(path: Path, posts: Sequence[Text]) -> list[Text]:
             )
         replies.append(Text(row["thread_id"], row["comment_id"], title, row["body"] or ""))
     return sorted(replies)
-
-
-def read_rows(path: Path, columns: Sequence[str], stage: str) -> list[dict[str, Any]]:
-    """Read columns of a Parquet file as rows.
-
-    Args:
-        path: The file.
-        columns: Which.
-        stage: Who makes it, for messages.
-
-    Raises:
-        UserError: There is no such file, or columns are missing.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    require((path,), stage)
-    try:
-        rows: list[dict[str, Any]] = pq.read_table(path, columns=list(columns)).select(list(columns)).to_pylist()
-    except (KeyError, pa.ArrowInvalid) as error:
-        raise UserError(
-            f"{path}: not the table of stage {stage} ({error}); expected columns {', '.join(columns)}"
-        ) from error
-    return rows
-
-
-def require(paths: Sequence[Path], stage: str) -> Sequence[Path]:
-    """Return files that a stage makes, or say that it has not been run.
-
-    Raises:
-        UserError: One of them is not there.
-    """
-    for path in paths:
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; run `python -m builder_scripts {stage}` first")
-    return paths

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from ..layout import Work
+from ..telling import tell
 from .meter import Prices
 from .request import Model
 from .session import BackendName, Settings
-from .telling import tell
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..extract.stage import Extraction
-from ..extract.tables import read_extractions, read_posts, require
-from ..layout import Work
+from ..extract.tables import read_extractions, read_posts
+from ..layout import Work, require
 from ..llm.outcomes import count_outcomes, describe_outcomes
 from ..llm.session import Session, Settings
 from ..manifest import StageManifest, hash_files, is_done, versions_of

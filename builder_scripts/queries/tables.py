@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..extract.tables import read_rows
 from ..llm import Outcome
-from ..parquet import replacing_parquet
+from ..parquet import read_rows, replacing_parquet
 from .stage import Query
 
 

@@ -42,7 +42,7 @@ def refine(
     from rich.progress import track
 
     from ..layout import Work
-    from ..llm.telling import tell
+    from ..telling import tell
     from .run import run
     from .stage import Rules
 

@@ -8,8 +8,7 @@ from time import perf_counter
 
 from musicrs_metric.errors import UserError, some
 
-from ..extract.tables import require
-from ..layout import Work
+from ..layout import Work, require
 from ..manifest import StageManifest, hash_file, hash_files, is_done, versions_of
 from .merges import Key, Merge, Spellings, propose, read_merges, write_merges
 from .schema import write_corpus

@@ -9,9 +9,10 @@ from musicrs_dataset.records import Entities, Link
 from musicrs_metric.errors import UserError
 
 from ..extract.mentions import Mentions
-from ..extract.tables import read_extractions, read_rows
+from ..extract.tables import read_extractions
 from ..extract.words import plain
 from ..layout import Work
+from ..parquet import read_rows
 from ..queries.stage import Query
 from ..queries.tables import read_queries
 from .ranking import Reply

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from ..manifest import StageManifest
+from .manifest import StageManifest
 
 
 def tell(manifest: StageManifest, new: bool, made: Path) -> None:
