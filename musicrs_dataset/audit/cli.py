@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +16,13 @@ from .adversary import Adversary
 from .report import Subject, to_dict, write_report
 from .run import SEEDS, Audit
 from .run import audit as run
-from .tables import summary, tables
+from .tables import Table, summary, tables
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Columns of a terminal on which a table with a column of words is still a table.
+_WIDE = 130
 
 
 def audit(
@@ -47,20 +54,30 @@ def audit(
 
 def _print(found: Audit, subject: str) -> None:
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
-    console = Console()
+    # A pipe has no width; the tables are wide.
+    console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(f"Audit of {subject}", style="bold", markup=False, highlight=False)
     console.print(summary(found), markup=False, highlight=False)
     for table in tables(found):
-        console.print()
-        console.print(f"{table.title}: {table.text}", markup=False, highlight=False)
+        console.print(f"\n{table.title}: {table.text}", markup=False, highlight=False)
         if not table.long:
-            shown = Table(*table.columns)
-            for row in table.rows:
-                shown.add_row(*map(escape, row))
-            console.print(shown)
+            _print_table(console, table)
+        for note in table.notes:
+            console.print(f"- {note}", markup=False, highlight=False)
+
+
+def _print_table(console: Console, table: Table) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    narrow = console.width < _WIDE
+    kept = [place for place, column in enumerate(table.columns) if not (narrow and column == table.wordy)]
+    shown = Grid(*(table.columns[place] for place in kept), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for row in table.rows:
+        shown.add_row(*(escape(row[place]) for place in kept))
+    console.print(shown)
 
 
 def _progress(adversaries: Sequence[Adversary]) -> Iterable[Adversary]:

@@ -78,6 +78,8 @@ def markdown(audit: Audit, subject: Subject) -> str:
         if shown:
             rows = [table.columns, ("---",) * len(table.columns), *(map(_in_markdown, row) for row in shown)]
             parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+        if table.notes:
+            parts.append("\n".join(f"- {_in_markdown(note)}" for note in table.notes))
         if len(shown) < len(table.rows):
             parts.append(f"{len(table.rows) - len(shown)} more are in `audit.json` and `audit.html`.")
     return "\n\n".join(parts) + "\n"
@@ -113,7 +115,9 @@ def _section(table: Table) -> str:
     rows = f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
     if table.long and table.rows:
         rows = f"<details><summary>Thread by thread</summary>{rows}</details>"
-    return f"<h2>{escape(table.title)}</h2>\n<p>{escape(table.text)}</p>\n{rows if table.rows else ''}"
+    notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
+    below = f"<ul>{notes}</ul>" if notes else ""
+    return f"<h2>{escape(table.title)}</h2>\n<p>{escape(table.text)}</p>\n{rows if table.rows else ''}{below}"
 
 
 def _cell(text: str) -> str:

@@ -19,6 +19,8 @@ class Table:
         columns: Headings of the columns.
         rows: Cells, one string per column.
         long: Whether it lists threads one by one, so that a page may fold it.
+        notes: What is to be said below it.
+        wordy: Column that a narrow terminal may leave out, by its heading.
     """
 
     title: str
@@ -26,6 +28,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     long: bool = False
+    notes: tuple[str, ...] = ()
+    wordy: str | None = None
 
 
 def tables(audit: Audit) -> tuple[Table, ...]:
@@ -61,7 +65,7 @@ def _verdicts(audit: Audit) -> Table:
     rows = (
         (
             verdict.route, verdict.status, verdict.adversary, verdict.measure, points(verdict.above_chance),
-            f"{verdict.z:+.1f}", str(verdict.rows), verdict.reads, verdict.rule,
+            f"{verdict.z:+.1f}", str(verdict.rows), verdict.reads,
         )
         for verdict in audit.verdicts
     )  # fmt: skip
@@ -69,8 +73,9 @@ def _verdicts(audit: Audit) -> Table:
         "Verdict",
         f"Per route, the adversary furthest from chance. A route leaks where |z| is {LEAK_Z} or more, in either "
         "direction: a ranking below chance is above it in reverse.",
-        ("route", "verdict", "worst adversary", "by", "above chance", "z", "threads", "reads", "who may not use it"),
+        ("route", "verdict", "worst adversary", "by", "above chance", "z", "threads", "reads"),
         tuple(rows),
+        notes=tuple(f"{verdict.route}: {verdict.rule}" for verdict in audit.verdicts if verdict.rule),
     )
 
 
@@ -86,6 +91,7 @@ def _adversaries(audit: Audit) -> Table:
         "the pool. Threads told: those in which the adversary tells any two candidates apart.",
         tuple(columns),
         tuple(_finding(finding) for finding in audit.findings),
+        wordy="what it exploits",
     )
 
 
