@@ -64,9 +64,11 @@ def build(
 ) -> None:
     """Write the dataset as Parquet with its card, and install it under the name musicrs."""
     from .audio import AudioFolder
+    from .build import FOLDER
     from .build import build as write
     from .clip_plan import ClipPlan
     from .install import install as put
+    from .replaced import manifest_of, what_is_lost
     from .schema import CONFIGS
     from .sources import resolve_source
 
@@ -78,12 +80,14 @@ def build(
     threads, about = resolve_source(source, clips=clips)
     if folder is not None:
         folder.check_matches(threads)
+    before = manifest_of(out / FOLDER)
     made = write(
         threads, out, about=about, configs=chosen, pools=named,
         add_clips=None if folder is None else folder.add_clips, clip_plan=None if folder is None else folder.plan,
         track=_progress("Writing"),
     )  # fmt: skip
-    for note in (*about.notes, *(folder.report.lines() if folder else ())):
+    lost = what_is_lost(before, manifest_of(made))
+    for note in (*about.notes, *(folder.report.lines() if folder else ()), *lost):
         told.print(note, markup=False, highlight=False, soft_wrap=True)
     typer.echo(f"{len(threads)} threads -> {made}")
     if install:

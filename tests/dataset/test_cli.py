@@ -91,6 +91,17 @@ def test_build_with_audio_and_pools(cli: Cli, source: Path, tmp_path: Path) -> N
     assert [clip.duration_s for clip in first.clips or ()] == [2.0]
 
 
+def test_a_build_says_what_it_took_away(cli: Cli, source: Path, tmp_path: Path) -> None:
+    """Fewer configurations, no clips, other threads: nobody is to find that out from a score."""
+    whole = cli("build", "--from", "mini", "--out", tmp_path / "data", "--no-install")
+    again = cli("build", "--from", "mini", "--out", tmp_path / "data", "--no-install")
+    assert "replaced" not in whole.stderr + again.stderr
+    less = cli("build", "--from", source, "--out", tmp_path / "data", "--no-install", "--config", "query_only")
+    assert "also had the configurations audio_query, audio_only" in less.stderr
+    assert "a dataset with audio by one without" in less.stderr
+    assert "other threads, pools or labels in query_only" in less.stderr
+
+
 def test_mini(cli: Cli, tmp_path: Path) -> None:
     """The embedded dataset is built with its clips and is valid down to their sound."""
     assert cli("build", "--from", "mini", "--out", tmp_path, "--no-install").returncode == 0
