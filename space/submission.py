@@ -9,17 +9,16 @@ from musicrs_metric.run_card import RunCard
 
 
 @dataclass(frozen=True, kw_only=True)
-class Submission:
-    """A submission that the validator has passed.
+class Entry:
+    """What is known of a submission without its predictions, which fill a thousand times the memory.
 
     Attributes:
-        key: sha256 in hexadecimal over name, modality, data and rankings: what is sent twice is one submission.
+        key: sha256 in hexadecimal over name, modality, data and predictions: what is sent twice is one submission.
         card: What the system is; of a form, made from its fields. Its name is text from outside, as is all else in it.
         link: The system's page, https; None where none was given.
         description: A few words on it; may be empty.
         partial: Whether threads are missing and the sender said so.
         received_at: When it came in, ISO 8601 in UTC.
-        predictions: One per thread.
     """
 
     key: str
@@ -28,4 +27,14 @@ class Submission:
     description: str = ""
     partial: bool = False
     received_at: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission(Entry):
+    """A submission that the validator has passed.
+
+    Attributes:
+        predictions: One per thread, sorted by thread id; without the scores of the ranked items, which no board reads.
+    """
+
     predictions: tuple[Prediction, ...]

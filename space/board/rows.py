@@ -1,4 +1,4 @@
-"""A row of the board."""
+"""A row of the board: a submission and what was computed from it."""
 
 from __future__ import annotations
 
@@ -6,31 +6,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from musicrs_metric.compare.results import Standing
+from musicrs_metric.predictions import Outcome
 from musicrs_metric.scoring import Scores, ThreadTable
 
-from ..submission import Submission
+from ..submission import Entry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What is computed from one submission alone, whoever else is on the board.
+
+    Attributes:
+        scores: Means with chance, ceiling and interval, and the same by genre.
+        table: The same measures thread by thread, in dataset order.
+        outcomes: Threads per outcome, counted from the predictions; those that state none under None.
+        answered: Mean share of each thread's ranking that the system itself filled; None where it does not say.
+    """
+
+    scores: Scores
+    table: ThreadTable
+    outcomes: Mapping[Outcome | None, int]
+    answered: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A submission with what was computed from it.
+    """A row.
 
     Attributes:
-        submission: What was sent.
+        entry: What was sent, without the predictions (`space.board.board.Board.submission` has them).
         label: What the page calls it; no two rows share it.
-        scores: Means with chance, ceiling and interval, and the same by genre.
-        table: The same measures thread by thread, in dataset order.
+        design: Name of the pools that it ranked.
+        judged: What was computed from its predictions.
         standings: Metric to rank, rank group and verdict against chance, among the rows on the same pools that read
             the same.
     """
 
-    submission: Submission
+    entry: Entry
     label: str
-    scores: Scores
-    table: ThreadTable
+    design: str
+    judged: Judged
     standings: Mapping[str, Standing]
 
     @property
     def key(self) -> str:
         """The submission's key, and the row's address on the page."""
-        return self.submission.key
+        return self.entry.key
+
+    @property
+    def scores(self) -> Scores:
+        """Means with chance, ceiling and interval, and the same by genre."""
+        return self.judged.scores
+
+    @property
+    def table(self) -> ThreadTable:
+        """The same measures thread by thread, in dataset order."""
+        return self.judged.table

@@ -1,0 +1,129 @@
+"""What was computed from submissions, kept on disk: quick to read, safe to delete, made anew where it is missing."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musicrs_metric.files import strict_json, to_json
+from musicrs_metric.hits import Hits
+from musicrs_metric.scoring import Scores
+
+from .data import Design
+from .judging import table_of
+from .rows import Judged
+
+# What of the metric decides the digits of a score.
+_CODE = ("matching", "hits", "measures", "chance", "intervals", "scoring")
+_PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
+
+
+@cache
+def code_version() -> str:
+    """Hash of the code that scores, in hexadecimal: what was computed by other code is not read."""
+    digest = hashlib.sha256()
+    for name in _CODE:
+        digest.update(resources.files("musicrs_metric").joinpath(f"{name}.py").read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class Cache:
+    """Judged submissions in a folder, one file per submission, data and code.
+
+    Args:
+        folder: Where they lie; None keeps nothing.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def load(self, key: str, design: Design) -> Judged | None:
+        """Read what was computed from a submission.
+
+        Args:
+            key: The submission's key.
+            design: The data that it is judged on.
+
+        Returns:
+            The same digits that `judge` gives; None where nothing usable is there.
+        """
+        if self.folder is None:
+            return None
+        try:
+            with np.load(self._path(key, design), allow_pickle=False) as arrays:
+                return _unpack({name: arrays[name] for name in arrays.files}, design)
+        except (OSError, ValueError, LookupError, TypeError, EOFError):  # absent, cut off, or of another form
+            return None
+
+    def save(self, key: str, design: Design, judged: Judged) -> None:
+        """Keep what was computed; a disk that takes nothing costs time later, and nothing else."""
+        if self.folder is None:
+            return
+        content = io.BytesIO()
+        np.savez_compressed(content, **_pack(judged))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_bytes(self._path(key, design), content.getvalue())
+        except OSError:
+            return
+
+    def _path(self, key: str, design: Design) -> Path:
+        assert self.folder is not None  # noqa: S101 - asked before
+        return self.folder / f"{key}-{design.fingerprint[:16]}-{code_version()}.npz"
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file of derived data in one step; it need not outlive a power cut, so nothing waits for the disk."""
+    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(partial, path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def _pack(judged: Judged) -> dict[str, Any]:
+    outcomes = [[name, count] for name, count in judged.outcomes.items()]
+    words = {"scores": asdict(judged.scores), "outcomes": outcomes, "answered": judged.answered}
+    arrays = {name: getattr(judged.table.hits, name) for name in _PER_THREAD}
+    return arrays | {"words": np.frombuffer(to_json(words).encode(), dtype=np.uint8)}
+
+
+def _unpack(arrays: Mapping[str, Any], design: Design) -> Judged:
+    words = strict_json(arrays["words"].tobytes().decode())
+    blank = design.unanswered.hits
+    hits = Hits(
+        **{name: arrays[name] for name in _PER_THREAD},
+        n_relevant=blank.n_relevant,
+        n_reachable=blank.n_reachable,
+        pool_size=blank.pool_size,
+    )
+    if len(hits.missing) != len(blank):
+        raise ValueError("of another number of threads")
+    return Judged(
+        scores=_scores(words["scores"]),
+        table=table_of(hits, design),
+        outcomes={name: count for name, count in words["outcomes"]},
+        answered=words["answered"],
+    )
+
+
+def _scores(values: dict[str, Any]) -> Scores:
+    interval, by = values["interval"], values["by"]
+    known = values | {
+        "interval": None if interval is None else {name: (low, high) for name, (low, high) in interval.items()},
+        "by": {group: {label: _scores(part) for label, part in parts.items()} for group, parts in by.items()},
+    }
+    return Scores(**known)

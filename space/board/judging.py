@@ -1,0 +1,52 @@
+"""From the predictions of a submission to its scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from musicrs_metric.hits import Hits, hits_from_strings
+from musicrs_metric.measures import measure
+from musicrs_metric.predictions import Prediction, rankings_for
+from musicrs_metric.scoring import ThreadTable, summarise
+
+from .data import Design
+from .rows import Judged
+
+
+def judge(predictions: Sequence[Prediction], design: Design) -> Judged:
+    """Score predictions as the command `musicrs-metric score` does.
+
+    Args:
+        predictions: One per thread; a thread without one counts as 0.
+        design: The data that they were made on.
+
+    Raises:
+        UserError: A thread that the data does not have.
+    """
+    references = design.references
+    rankings = rankings_for(predictions, references)
+    hits = hits_from_strings(rankings, references.ground_truth, references.candidates)
+    table = table_of(hits, design)
+    return Judged(
+        scores=summarise(table, groups={"genre": references.groups["genre"]}),
+        table=table,
+        outcomes=Counter(prediction.outcome for prediction in predictions),
+        answered=_answered(predictions),
+    )
+
+
+def table_of(hits: Hits, design: Design) -> ThreadTable:
+    """The per-thread values of judged rankings; chance and ceiling depend on the data alone and are shared."""
+    blank = design.unanswered
+    return ThreadTable(hits, blank.k, measure(hits, blank.k), blank.chance, blank.ceiling)
+
+
+def _answered(predictions: Sequence[Prediction]) -> float | None:
+    """Mean share of the places that the system filled itself, over the predictions that say so."""
+    shares = [
+        prediction.n_answered / len(prediction.ranking) if prediction.ranking else 0.0
+        for prediction in predictions
+        if prediction.n_answered is not None
+    ]
+    return sum(shares) / len(shares) if shares else None

@@ -1,0 +1,40 @@
+"""Run cards that are no files: what somebody sent, and what the store keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.files import strict_json
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.run_card import RUN_CARD, RunCard, _card
+
+
+def card_from_values(values: dict[str, Any]) -> RunCard:
+    """Make a run card of the fields of its file.
+
+    Args:
+        values: Plain JSON types.
+
+    Raises:
+        UserError: As `musicrs_metric.run_card.read_run_card` has it.
+    """
+    return _card(Path(RUN_CARD), values)
+
+
+def parse_card_values(content: bytes) -> dict[str, Any]:
+    """Read the fields of a run card, which may be too few for one.
+
+    Args:
+        content: What `run.json` holds.
+
+    Raises:
+        UserError: It is no JSON object.
+    """
+    try:
+        values = strict_json(content.decode("utf-8-sig"))
+    except ValueError as error:
+        raise UserError(f"{RUN_CARD}: not a run card, found no JSON ({error})") from error
+    if not isinstance(values, dict):
+        raise UserError(f"{RUN_CARD}: not a run card, found {show(values)}, expected a JSON object")
+    return values

@@ -1,0 +1,55 @@
+"""Where submissions are kept: one file each, named by what is in it, in a folder or in a repository on the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from ..submission import Entry, Submission
+
+__all__ = ["Receipt", "SetAside", "Store"]
+
+
+class Receipt(NamedTuple):
+    """What a sender is told.
+
+    Attributes:
+        key: The submission's key.
+        state: "stored" once nothing but the loss of the store can lose it, "queued" while it is on this machine's disk
+            alone and still has to reach the store, "already" where the very same was sent before.
+    """
+
+    key: str
+    state: Literal["stored", "queued", "already"]
+
+
+class SetAside(NamedTuple):
+    """A stored file that is no submission, shown to the owner; it stays where it is, and the board does without it.
+
+    Attributes:
+        file: Its name.
+        reason: What is wrong with it, in words.
+    """
+
+    file: str
+    reason: str
+
+
+class Store(Protocol):
+    """Keeps submissions; safe to use from many threads and processes at once."""
+
+    def put(self, submission: Submission) -> Receipt:
+        """Keep a submission; when this returns, a crash does not lose it."""
+        ...
+
+    def entries(self) -> Sequence[Entry]:
+        """What is kept, without the predictions, in the order in which it came in."""
+        ...
+
+    def get(self, key: str) -> Submission | None:
+        """One submission with its predictions; None where there is none of that key, or its file is set aside."""
+        ...
+
+    def set_aside(self) -> Sequence[SetAside]:
+        """The files that `entries` leaves out."""
+        ...

@@ -1,0 +1,140 @@
+"""The file of a submission: a line of what is known of it, then its predictions, one line per thread.
+
+The file is named by the submission's key, and the key is a hash of what is in it. So a file that was damaged or changed
+by hand shows itself, and two people who send different things can never write to one file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.files import strict_json, to_json
+from musicrs_metric.predictions import Prediction, PredictionError, format_line, parse_line
+from musicrs_metric.run_card import RunCard
+
+from ..cards import card_from_values
+from ..submission import Entry, Submission
+
+SUFFIX = ".jsonl"
+VERSION = 1
+_KEY = re.compile("[0-9a-f]{64}")
+_FIELDS = {"key": str, "card": dict, "link": str | None, "description": str, "partial": bool, "received_at": str}
+
+
+class StoredFileError(UserError):
+    """A stored file that is no submission."""
+
+
+def key_of(card: RunCard, predictions: Iterable[Prediction]) -> str:
+    """The key of a submission: sha256 over its name, modality, data and predictions.
+
+    Args:
+        card: Its run card.
+        predictions: At most one per thread, in any order.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    return _key(card, _lines(predictions))
+
+
+def is_key(text: str) -> bool:
+    """Whether a text has the form of a key, and so may become part of a file name."""
+    return _KEY.fullmatch(text) is not None
+
+
+def file_name(key: str) -> str:
+    """The name of a submission's file.
+
+    Raises:
+        ValueError: `key` is no key; nothing else ever becomes a path.
+    """
+    if not is_key(key):
+        raise ValueError(f"found {show(key)}, expected 64 hexadecimal digits")
+    return f"{key}{SUFFIX}"
+
+
+def to_bytes(submission: Submission) -> bytes:
+    """Write a submission as the content of its file."""
+    values = {name: getattr(submission, name) for name in _FIELDS if name != "card"}
+    values = {"version": VERSION, **values, "card": asdict(submission.card)}
+    return f"{to_json(values)}\n".encode() + _lines(submission.predictions)
+
+
+def read_entry(content: bytes, name: str) -> Entry:
+    """Read what is known of a submission, after a check that its file is whole.
+
+    Args:
+        content: The whole file.
+        name: Its name.
+
+    Returns:
+        The entry; the predictions are hashed, not read.
+
+    Raises:
+        StoredFileError: The file is damaged, was changed, or bears the name of another.
+    """
+    head, _, rest = content.partition(b"\n")
+    try:
+        values = strict_json(head.decode())
+        if not isinstance(values, dict) or values.pop("version", None) != VERSION:
+            raise StoredFileError(f"{name}: its first line is not that of a submission of version {VERSION}")
+        entry = _entry(values)
+    except (ValueError, LookupError, TypeError) as error:
+        raise StoredFileError(f"{name}: cannot be read ({error})") from error
+    key = _key(entry.card, rest)
+    if entry.key != key:
+        raise StoredFileError(f"{name}: is damaged or was changed, its content does not have the hash that it states")
+    if name != file_name(key):
+        raise StoredFileError(f"{name}: bears the name of another submission, expected {file_name(key)}")
+    return entry
+
+
+def read_submission(content: bytes, name: str) -> Submission:
+    """Read a submission with its predictions.
+
+    Args:
+        content: The whole file.
+        name: Its name.
+
+    Raises:
+        StoredFileError: As for `read_entry`, or a prediction that the validator refuses.
+    """
+    entry = read_entry(content, name)
+    predictions = []
+    for number, line in enumerate(content.split(b"\n")[1:-1], 2):
+        prediction, faults, _ = parse_line(line, file=name, line=number)
+        if prediction is None:
+            raise StoredFileError(str(faults[0]))
+        predictions.append(prediction)
+    known = {field: getattr(entry, field) for field in _FIELDS}
+    return Submission(**known, predictions=tuple(predictions))
+
+
+def sorted_predictions(predictions: Iterable[Prediction]) -> tuple[Prediction, ...]:
+    """Predictions as they are kept: by thread id, without the scores of the ranked items."""
+    kept = (replace(prediction, scores=None) for prediction in predictions)
+    return tuple(sorted(kept, key=lambda prediction: prediction.thread_id))
+
+
+def _lines(predictions: Iterable[Prediction]) -> bytes:
+    return "".join(map(format_line, sorted_predictions(predictions))).encode()
+
+
+def _key(card: RunCard, lines: bytes) -> str:
+    what = [card.name, card.modality, card.fingerprint, hashlib.sha256(lines).hexdigest()]
+    return hashlib.sha256(to_json(what).encode()).hexdigest()
+
+
+def _entry(values: dict[str, Any]) -> Entry:
+    for name, kind in _FIELDS.items():
+        if name not in values or not isinstance(values[name], kind):
+            raise StoredFileError(f"field {name!r} is missing or of another type")
+    card = dict(values["card"])
+    card |= card.pop("extra", {})
+    return Entry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})

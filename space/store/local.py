@@ -1,0 +1,138 @@
+"""Submissions in a folder: what is acknowledged is on disk, whoever writes at the same time and whatever dies."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock
+
+from musicrs_metric.files import replacing
+
+from ..submission import Entry, Submission
+from . import Receipt, SetAside
+from .files import SUFFIX, StoredFileError, file_name, is_key, read_entry, read_submission, to_bytes
+
+_LOCK = ".lock"
+_PART = ".part"
+
+
+class _Seen(NamedTuple):
+    """A file as it was when it was last read.
+
+    Attributes:
+        stamp: Size, time of change and number of the file on its disk.
+        found: What it holds, or why it is set aside.
+    """
+
+    stamp: tuple[int, int, int]
+    found: Entry | SetAside
+
+
+class LocalStore:
+    """A `Store` in one folder. The files are all the truth there is; what is remembered of them is made anew.
+
+    Args:
+        folder: Where they lie; made if it does not exist.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._writing = FileLock(self.folder / _LOCK)
+        self._reading = threading.Lock()
+        self._seen: dict[str, _Seen] = {}
+
+    def put(self, submission: Submission) -> Receipt:
+        """Keep a submission; when this returns, it is on disk.
+
+        Args:
+            submission: One that the intake has passed.
+
+        Returns:
+            Its key, and whether it is new.
+        """
+        target = self.folder / file_name(submission.key)
+        content = to_bytes(submission)
+        read_entry(content, target.name)  # what could not be read back must not be acknowledged
+        with self._writing:
+            if target.exists() and _holds_submission(target):
+                return Receipt(submission.key, "already")
+            self._remove_unfinished()
+            _write(target, content)
+        return Receipt(submission.key, "stored")
+
+    def entries(self) -> Sequence[Entry]:
+        """What is kept, in the order in which it came in; files that did not change are not read again."""
+        found = [one.found for one in self._look()]
+        entries = [entry for entry in found if isinstance(entry, Entry)]
+        return sorted(entries, key=lambda entry: (entry.received_at, entry.key))
+
+    def get(self, key: str) -> Submission | None:
+        """One submission with its predictions, or None."""
+        if not is_key(key):
+            return None
+        try:
+            return read_submission((self.folder / file_name(key)).read_bytes(), file_name(key))
+        except (OSError, StoredFileError):
+            return None
+
+    def set_aside(self) -> Sequence[SetAside]:
+        """The files of the folder that are no submissions, by name."""
+        return [one.found for one in self._look() if isinstance(one.found, SetAside)]
+
+    def _look(self) -> list[_Seen]:
+        with self._reading:
+            names = sorted(name for name in os.listdir(self.folder) if not name.startswith("."))
+            self._seen = {name: self._read(name) for name in names}
+            return list(self._seen.values())
+
+    def _read(self, name: str) -> _Seen:
+        path = self.folder / name
+        try:
+            status = path.stat()
+            stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
+            seen = self._seen.get(name)
+            if seen is not None and seen.stamp == stamp:
+                return seen
+            if not name.endswith(SUFFIX):
+                return _Seen(stamp, SetAside(name, f"is no submission; the files of submissions end in {SUFFIX}"))
+            return _Seen(stamp, read_entry(path.read_bytes(), name))
+        except StoredFileError as error:
+            return _Seen(stamp, SetAside(name, str(error)))
+        except OSError as error:
+            return _Seen((-1, -1, -1), SetAside(name, f"cannot be read ({error.strerror})"))
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a killed process left; only the holder of the lock writes, so none of it is in use."""
+        for left in self.folder.glob(f".*{_PART}"):
+            left.unlink(missing_ok=True)
+
+
+def _holds_submission(path: Path) -> bool:
+    """Whether a file that stands under a submission's name is one; a damaged one is to be replaced."""
+    try:
+        read_entry(path.read_bytes(), path.name)
+    except (OSError, StoredFileError):
+        return False
+    return True
+
+
+def _write(target: Path, content: bytes) -> None:
+    with replacing(target) as file:
+        file.write(content.decode())
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on disk too; a file whose name is lost in a power cut is lost."""
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
