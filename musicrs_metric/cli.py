@@ -10,6 +10,7 @@ import typer
 
 from .compare.cli import compare
 from .errors import UserError, count, front_door, some
+from .hub.cli import app as hub_app
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K, LARGEST_K
 from .options import By, EmptyRule
@@ -133,6 +134,7 @@ def validate(
 
 app.command()(compare)
 app.command()(report)
+app.add_typer(hub_app, name="hub")
 
 
 @app.command()

@@ -1,0 +1,68 @@
+"""What every command that talks to the Hub shares: names of repositories, and refusals in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import UserError, show
+
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+
+
+def repo_id(text: str, option: str) -> str:
+    """Check the name of a repository on the Hub.
+
+    Args:
+        text: What was given.
+        option: Where it was given, for the message.
+
+    Returns:
+        The name.
+
+    Raises:
+        UserError: It is no `owner/name`.
+    """
+    if not _REPO.fullmatch(text):
+        raise UserError(f"{option} is {show(text)}, expected owner/name")
+    return text
+
+
+@contextmanager
+def in_words(repo: str) -> Iterator[None]:
+    """Turn what the Hub's client raises into one line for a person; the token is never part of it.
+
+    Args:
+        repo: The repository that is asked for.
+
+    Raises:
+        UserError: There is no token, no right, no such repository, or no network.
+    """
+    from huggingface_hub import errors
+    from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError, OfflineModeIsEnabled
+
+    # The root of the errors of whichever HTTP library this version of the Hub's client uses.
+    http_error: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
+
+    log_in = "log in with `hf auth login`, or set HF_TOKEN"
+    try:
+        yield
+    except LocalTokenNotFoundError as error:
+        raise UserError(f"{repo}: no token for the Hub was found; {log_in}") from error
+    except OfflineModeIsEnabled as error:
+        raise UserError(f"{repo}: HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command") from error
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        if status == 401:
+            raise UserError(f"{repo}: the Hub does not accept the token, or there is none; {log_in}") from error
+        if status == 403:
+            raise UserError(f"{repo}: the token has no right to write there; use one with write access") from error
+        if status == 404:
+            raise UserError(f"{repo}: not found on the Hub, or the token may not see it; check the name") from error
+        reason = str(error).strip().splitlines()[-1]
+        raise UserError(f"{repo}: the Hub answered {status} ({reason}); try again later") from error
+    except (http_error, OSError) as error:
+        if "Bearer" in str(error):  # a header that cannot be sent is quoted by some HTTP libraries, token and all
+            raise UserError(f"{repo}: the token holds characters that no token has; {log_in}") from None
+        raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error

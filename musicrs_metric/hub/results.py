@@ -1,0 +1,178 @@
+"""The results of a run in the two forms that the Hub reads: `.eval_results/*.yaml`, and `model-index` in a model card.
+
+The first puts one number on the leaderboard of the dataset, the second any number of measures on the model's page.
+Formats: https://huggingface.co/docs/hub/eval-results and https://huggingface.co/docs/hub/model-cards
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+from ..errors import UserError, plain, show
+from ..references import References
+from ..run_card import Modality, RunCard
+from ..runs import score_predictions
+from ..scoring import Scores
+from ..tables import percent, shown_measures
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResult, EvalResultEntry
+
+    from ..runs import RunFiles
+
+TASKS: tuple[str, ...] = get_args(Modality)
+HEADLINE = "recall@20"  # a task has one number on the Hub's leaderboard
+_SPLIT = "test"
+_VARIANT = re.compile(r"[a-z0-9][a-z0-9._-]{0,40}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HubResult:
+    """The scores of one run on one task of the benchmark, computed from its predictions.
+
+    Attributes:
+        benchmark: Id of the dataset on the Hub.
+        revision: Commit of that dataset; None where it is not known.
+        card: The run's card.
+        scores: What was computed.
+        source: Address where the predictions or the row of a leaderboard can be seen; None for nowhere.
+        variant: Another way to use the same model, such as "centred"; None for the model itself.
+    """
+
+    benchmark: str
+    revision: str | None
+    card: RunCard
+    scores: Scores
+    source: str | None = None
+    variant: str | None = None
+
+    @property
+    def task(self) -> str:
+        """The task of the benchmark, which is the configuration of the dataset."""
+        return self.card.config
+
+    @property
+    def notes(self) -> str:
+        """What has to be known beside the number: its unit, interval, chance level, n, pools and fingerprint."""
+        return "; ".join(_notes(self))
+
+    def entry(self) -> EvalResultEntry:
+        """The result as an entry of `.eval_results/*.yaml`; its value is in percent."""
+        from huggingface_hub import EvalResultEntry
+
+        return EvalResultEntry(
+            dataset_id=self.benchmark,
+            task_id=self.task,
+            value=_percent(self.scores, HEADLINE),
+            dataset_revision=self.revision,
+            date=_date(self.card.created_at),
+            source_url=self.source,
+            notes=self.notes,
+        )
+
+    def model_index(self) -> list[EvalResult]:
+        """The same scores, all measures of the benchmark's tables, as results of a model card; in percent."""
+        from huggingface_hub import EvalResult
+
+        return [
+            EvalResult(
+                task_type="text-retrieval",
+                task_name="Conversational music recommendation",
+                dataset_type=self.benchmark,
+                dataset_name=f"MusiCRS ({self.task if self.variant is None else f'{self.task}, {self.variant}'})",
+                dataset_config=self.task,
+                dataset_split=_SPLIT,
+                dataset_revision=self.revision,
+                metric_type=measure,
+                metric_name=f"{measure} (%)",
+                metric_value=_percent(self.scores, measure),
+                source_name=None if self.source is None else "MusiCRS",
+                source_url=self.source,
+            )
+            for measure in shown_measures(self.scores)
+        ]
+
+
+def hub_result(
+    run: RunFiles,
+    references: References,
+    *,
+    benchmark: str,
+    revision: str | None = None,
+    source: str | None = None,
+    variant: str | None = None,
+) -> HubResult:
+    """Compute what the Hub is told of a run.
+
+    Args:
+        run: Predictions with their card, as `musicrs_metric.runs.read_run` returns them.
+        references: The dataset.
+        benchmark: Id of the dataset on the Hub.
+        revision: Commit of that dataset.
+        source: Address where the result can be looked into; https.
+        variant: Another way to use the same model: a short word.
+
+    Returns:
+        The result.
+
+    Raises:
+        UserError: The run has no card, its configuration is no task of the benchmark, the source is no address, or the
+            variant no short word.
+    """
+    if run.card is None:
+        raise UserError(
+            f"{run.predictions.path}: no run.json lies beside it; the Hub is told what the system is, what it reads "
+            "and what it ran on"
+        )
+    if run.card.config not in TASKS:
+        raise UserError(
+            f"the run was made on configuration {plain(run.card.config)}; expected a task of the benchmark "
+            f"({', '.join(TASKS)}), for other pools give other numbers"
+        )
+    if source is not None and not source.startswith("https://"):
+        raise UserError(f"--source is {plain(source)}, expected an address that starts with https://")
+    if variant is not None and not _VARIANT.fullmatch(variant):
+        raise UserError(f"--variant is {show(variant)}, expected a short word of a-z, 0-9, '.', '_' and '-'")
+    scores = score_predictions(run.predictions, references).scores
+    return HubResult(
+        benchmark=benchmark, revision=revision, card=run.card, scores=scores, source=source, variant=variant
+    )
+
+
+def _percent(scores: Scores, measure: str) -> float:
+    return round(100 * (scores.values[measure] or 0.0), 2)
+
+
+def _date(created_at: str | None) -> str | None:
+    """The time of the run, where the card tells one that the Hub can read."""
+    try:
+        return created_at if created_at is not None and datetime.fromisoformat(created_at) else None
+    except ValueError:
+        return None
+
+
+def _notes(result: HubResult) -> Iterator[str]:
+    card, scores = result.card, result.scores
+    yield f"{HEADLINE} in %"
+    if scores.interval is not None:
+        low, high = scores.interval[HEADLINE]
+        yield f"95 % interval {percent(low)} to {percent(high)} (bootstrap over threads)"
+    if scores.chance is not None:
+        yield f"chance {percent(scores.chance[HEADLINE])}"
+    empty = f", {scores.n_empty} of them without a right answer, counted as 0" if scores.n_empty else ""
+    missing = f", {scores.n_missing} without a prediction, counted as 0" if scores.n_missing else ""
+    yield f"n = {scores.n} threads{empty}{missing}"
+    yield f"system {plain(card.name)}, reads {card.reads}"
+    yield f"{plain(card.pools or 'published')} pools, fingerprint {card.fingerprint}"
+
+
+def yaml_of(value: Any) -> str:
+    """Write plain types as YAML in the order that they have; a date that is text stays text."""
+    import yaml
+
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)
+    return text
