@@ -1,0 +1,33 @@
+"""Items: what an answer lists, told from what it says around the list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .result import Item
+from .wrapping import bare
+
+_TALK = re.compile(
+    r"\s*(?:sure|okay|certainly|of course|absolutely|here(?:'s| is| are)|i'm|i am|i'd|i've|i have|i would|let me"
+    r"|note that|based on|as an?|the following|below|hope (?:this|that)|please|sorry)\b",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 20
+
+
+def is_talk(text: str) -> bool:
+    """Whether a piece that names no candidate reads like a remark rather than like an invented title."""
+    if not any(character.isalnum() for character in text[:1000]):
+        return True
+    return bool(_TALK.match(text)) or text.rstrip("* \t").endswith(":") or len(text.split(maxsplit=50)) > _MOST_WORDS
+
+
+def item(text: str, place: int | None) -> Item:
+    """An item, its text without marker and wrapping."""
+    return Item(bare(text), place)
+
+
+def n_named(items: Iterable[Item]) -> int:
+    """Number of distinct candidates that items name."""
+    return len({item.place for item in items if item.place is not None})
