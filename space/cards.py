@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.files import strict_json
 from musicrs_metric.errors import UserError, show
+from musicrs_metric.files import strict_json
 from musicrs_metric.run_card import RUN_CARD, RunCard, _card
 
 

@@ -23,8 +23,12 @@ from .data import Design
 from .judging import table_of
 from .rows import Judged
 
-# What of the metric decides the digits of a score.
-_CODE = ("matching", "hits", "measures", "chance", "intervals", "scoring")
+# What decides the digits of scores and standings.
+_CODE = {
+    "musicrs_metric": ("matching", "hits", "measures", "chance", "intervals", "scoring"),
+    "musicrs_metric.compare": ("pairs", "ranks", "significance", "student"),
+    "space.board": ("judging", "standings"),
+}
 _PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
 
 
@@ -32,8 +36,9 @@ _PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
 def code_version() -> str:
     """Hash of the code that scores, in hexadecimal: what was computed by other code is not read."""
     digest = hashlib.sha256()
-    for name in _CODE:
-        digest.update(resources.files("musicrs_metric").joinpath(f"{name}.py").read_bytes())
+    for package, names in _CODE.items():
+        for name in names:
+            digest.update(resources.files(package).joinpath(f"{name}.py").read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -98,6 +103,7 @@ def _pack(judged: Judged) -> dict[str, Any]:
     outcomes = [[name, count] for name, count in judged.outcomes.items()]
     words = {"scores": asdict(judged.scores), "outcomes": outcomes, "answered": judged.answered}
     arrays = {name: getattr(judged.table.hits, name) for name in _PER_THREAD}
+    arrays["no_audio"] = judged.no_audio
     return arrays | {"words": np.frombuffer(to_json(words).encode(), dtype=np.uint8)}
 
 
@@ -115,7 +121,8 @@ def _unpack(arrays: Mapping[str, Any], design: Design) -> Judged:
     return Judged(
         scores=_scores(words["scores"]),
         table=table_of(hits, design),
-        outcomes={name: count for name, count in words["outcomes"]},
+        no_audio=arrays["no_audio"],
+        outcomes=dict(words["outcomes"]),
         answered=words["answered"],
     )
 

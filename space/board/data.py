@@ -13,7 +13,7 @@ from musicrs_metric.errors import UserError, show
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT
 from musicrs_metric.references import References, dataset_folder, load_references
-from musicrs_metric.scoring import ThreadTable, thread_table
+from musicrs_metric.scoring import Scores, ThreadTable, summarise, thread_table
 
 PUBLISHED = "published"
 
@@ -42,6 +42,16 @@ class Design:
         """The table of a system that answers nothing, which holds all that depends on the data alone."""
         references = self.references
         return thread_table(hits_from_strings([None] * len(references), references.ground_truth, references.candidates))
+
+    @cached_property
+    def chance(self) -> Scores:
+        """Scores of which `chance`, `ceiling` and `n` are meant, overall and by genre: those of no answer at all."""
+        return summarise(self.unanswered, groups={"genre": self.references.groups["genre"]}, confidence=None)
+
+    @property
+    def genres(self) -> list[str]:
+        """The genres of its threads, sorted."""
+        return sorted(set(self.references.groups["genre"]))
 
     @property
     def is_paper(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from musicrs_metric.hits import Hits, hits_from_strings
 from musicrs_metric.measures import measure
 from musicrs_metric.predictions import Prediction, rankings_for
@@ -28,9 +30,11 @@ def judge(predictions: Sequence[Prediction], design: Design) -> Judged:
     rankings = rankings_for(predictions, references)
     hits = hits_from_strings(rankings, references.ground_truth, references.candidates)
     table = table_of(hits, design)
+    silent = {prediction.thread_id for prediction in predictions if prediction.outcome == "no_audio"}
     return Judged(
         scores=summarise(table, groups={"genre": references.groups["genre"]}),
         table=table,
+        no_audio=np.array([thread in silent for thread in references.thread_ids], dtype=bool),
         outcomes=Counter(prediction.outcome for prediction in predictions),
         answered=_answered(predictions),
     )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from musicrs_metric.compare.results import Standing
+from musicrs_metric.compare.systems import System
+from musicrs_metric.hits import Bools
 from musicrs_metric.predictions import Outcome
 from musicrs_metric.scoring import Scores, ThreadTable
 
@@ -19,12 +21,14 @@ class Judged:
     Attributes:
         scores: Means with chance, ceiling and interval, and the same by genre.
         table: The same measures thread by thread, in dataset order.
+        no_audio: Shape (n,): threads for which the system says that it had no audio.
         outcomes: Threads per outcome, counted from the predictions; those that state none under None.
         answered: Mean share of each thread's ranking that the system itself filled; None where it does not say.
     """
 
     scores: Scores
     table: ThreadTable
+    no_audio: Bools
     outcomes: Mapping[Outcome | None, int]
     answered: float | None
 
@@ -52,6 +56,11 @@ class Row:
     def key(self) -> str:
         """The submission's key, and the row's address on the page."""
         return self.entry.key
+
+    @property
+    def system(self) -> System:
+        """The row as comparisons take it."""
+        return System(self.label, self.judged.table, self.entry.card.reads, self.judged.no_audio)
 
     @property
     def scores(self) -> Scores:

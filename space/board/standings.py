@@ -11,7 +11,6 @@ as a board grows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,32 +19,17 @@ from musicrs_metric.compare.pairs import Sample, compare_pairs, mean_bounds, tak
 from musicrs_metric.compare.ranks import rank_groups, ranks
 from musicrs_metric.compare.results import AgainstChance, Standing
 from musicrs_metric.compare.significance import ROUNDING, holm, sign_flip_p, t_test
+from musicrs_metric.compare.systems import System, common_threads
 from musicrs_metric.intervals import CONFIDENCE, RESAMPLES
 from musicrs_metric.measures import Floats
-from musicrs_metric.run_card import Reads
-from musicrs_metric.scoring import ThreadTable
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 ALPHA = 1 - CONFIDENCE
 
 
-@dataclass(frozen=True)
-class Peer:
-    """A system that is ranked.
-
-    Attributes:
-        name: Its label.
-        table: Its values per thread.
-    """
-
-    name: str
-    table: ThreadTable
-
-
 def standings(
-    peers: Sequence[Peer],
-    reads: Reads,
+    peers: Sequence[System],
     metrics: Sequence[str],
     *,
     chosen: Mask | None = None,
@@ -55,7 +39,6 @@ def standings(
 
     Args:
         peers: At least one; all over the same n threads.
-        reads: What they read.
         metrics: Measures of their tables.
         chosen: Shape (n,): threads to rank on, None for all.
         resamples: Of the intervals.
@@ -72,25 +55,25 @@ def standings(
     tables = [*(peer.table.values for peer in peers), table.chance]
     values = np.stack([np.stack([values[metric][chosen] for values in tables], axis=1) for metric in metrics], axis=1)
     sample = take_sample(values, resamples=resamples, seed=0)
-    by_metric = [_of_metric(peers, reads, sample.column(j), chosen) for j in range(len(metrics))]
+    by_metric = [_of_metric(peers, sample.column(j), chosen) for j in range(len(metrics))]
     return [dict(zip(metrics, of_peer, strict=True)) for of_peer in zip(*by_metric, strict=True)]
 
 
-def _of_metric(peers: Sequence[Peer], reads: Reads, sample: Sample, chosen: Mask) -> list[Standing]:
+def _of_metric(peers: Sequence[System], sample: Sample, chosen: Mask) -> list[Standing]:
     s = len(peers)
     values, drawn = sample.values[:, :s], sample.drawn[:, :s]
     means = values.mean(axis=0)
     low, high = mean_bounds(values, drawn, CONFIDENCE)
     first, last = _rank_bounds(drawn)
     rank, group = ranks(means), rank_groups(means, _different(sample, s))
-    common = ~np.logical_or.reduce([peer.table.hits.missing[chosen] for peer in peers])
+    common = common_threads(peers)[chosen]
     common_means = values[common].mean(axis=0) if common.any() else None
     against = _against_chance(sample, s)
     many = len(values) > 1
     return [
         Standing(
             system=peer.name,
-            reads=reads,
+            reads=peer.reads,
             mean=float(means[i]),
             interval=(float(low[i]), float(high[i])) if many else None,
             common_mean=None if common_means is None else float(common_means[i]),

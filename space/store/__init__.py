@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
+from musicrs_metric.predictions import Prediction
+
 from ..submission import Entry, Submission
 
 __all__ = ["Receipt", "SetAside", "Store"]
@@ -48,6 +50,10 @@ class Store(Protocol):
 
     def get(self, key: str) -> Submission | None:
         """One submission with its predictions; None where there is none of that key, or its file is set aside."""
+        ...
+
+    def prediction(self, key: str, thread_id: str) -> Prediction | None:
+        """What one submission predicts for one thread, without reading the rest of it; None where there is none."""
         ...
 
     def set_aside(self) -> Sequence[SetAside]:

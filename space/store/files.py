@@ -14,7 +14,7 @@ from typing import Any
 
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import strict_json, to_json
-from musicrs_metric.predictions import Prediction, PredictionError, format_line, parse_line
+from musicrs_metric.predictions import Prediction, format_line, parse_line
 from musicrs_metric.run_card import RunCard
 
 from ..cards import card_from_values
@@ -114,6 +114,23 @@ def read_submission(content: bytes, name: str) -> Submission:
         predictions.append(prediction)
     known = {field: getattr(entry, field) for field in _FIELDS}
     return Submission(**known, predictions=tuple(predictions))
+
+
+def find_prediction(content: bytes, thread_id: str) -> Prediction | None:
+    """Find one thread's prediction without reading the others.
+
+    Args:
+        content: The whole file of a submission.
+        thread_id: The thread.
+
+    Returns:
+        The prediction; None where there is none for it, or its line is damaged.
+    """
+    # No line feed can stand within JSON, so this is the start of a line and nothing that somebody wrote into a title.
+    start = content.find(b'\n{"thread_id": %s,' % to_json(thread_id).encode())
+    if start < 0:
+        return None
+    return parse_line(content[start + 1 : content.find(b"\n", start + 1)]).prediction
 
 
 def sorted_predictions(predictions: Iterable[Prediction]) -> tuple[Prediction, ...]:

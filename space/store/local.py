@@ -11,10 +11,11 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from musicrs_metric.files import replacing
+from musicrs_metric.predictions import Prediction
 
 from ..submission import Entry, Submission
 from . import Receipt, SetAside
-from .files import SUFFIX, StoredFileError, file_name, is_key, read_entry, read_submission, to_bytes
+from .files import SUFFIX, StoredFileError, file_name, find_prediction, is_key, read_entry, read_submission, to_bytes
 
 _LOCK = ".lock"
 _PART = ".part"
@@ -78,6 +79,15 @@ class LocalStore:
         try:
             return read_submission((self.folder / file_name(key)).read_bytes(), file_name(key))
         except (OSError, StoredFileError):
+            return None
+
+    def prediction(self, key: str, thread_id: str) -> Prediction | None:
+        """What one submission predicts for one thread; None where there is none."""
+        if not is_key(key):
+            return None
+        try:
+            return find_prediction((self.folder / file_name(key)).read_bytes(), thread_id)
+        except OSError:
             return None
 
     def set_aside(self) -> Sequence[SetAside]:

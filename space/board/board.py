@@ -1,0 +1,169 @@
+"""The board: every stored submission judged and ranked, kept ready for readers while it is made anew."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from musicrs_metric.compare.results import Standing
+from musicrs_metric.errors import UserError, plain
+
+from ..store import SetAside, Store
+from ..store.files import file_name
+from ..submission import Entry, Submission
+from .cache import Cache
+from .data import Data, Design
+from .judging import judge
+from .labels import labels
+from .ranking import Member, Ranking, Standings
+from .rows import Judged, Row
+
+_LOG = logging.getLogger(__name__)
+_LOOK_EVERY_S = 2.0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The board at one moment.
+
+    Attributes:
+        rows: All rows, in the order in which they came in.
+        set_aside: Stored files without a row, for the owner.
+    """
+
+    rows: tuple[Row, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+
+    @cached_property
+    def by_key(self) -> dict[str, Row]:
+        """Key to row."""
+        return {row.key: row for row in self.rows}
+
+    def of(self, design: str) -> tuple[Row, ...]:
+        """The rows on one design of pools."""
+        return tuple(row for row in self.rows if row.design == design)
+
+
+class _Stored(NamedTuple):
+    """What a store holds at one moment; while it is the same, so is the board."""
+
+    entries: tuple[Entry, ...]
+    set_aside: tuple[SetAside, ...]
+
+
+class Board:
+    """A board over a store. Safe to use from many threads.
+
+    Readers get the latest snapshot at once; what another process has added is judged in the background.
+
+    Args:
+        data: The pools and labels.
+        store: The submissions.
+        cache: Folder of what was computed before, which may be deleted at any time; None keeps nothing on disk.
+    """
+
+    def __init__(self, data: Data, store: Store, cache: Path | None) -> None:
+        self.data, self.store = data, store
+        self._cache, self._rank = Cache(cache), Ranking(cache)
+        self._judged: dict[str, Judged] = {}
+        self._making = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._made_of: _Stored | None = None
+        self._looked_at = 0.0
+
+    def snapshot(self) -> Snapshot:
+        """The board as it was last made; only the very first call waits until it is made."""
+        if self._snapshot is None:
+            return self.refresh()
+        if time.monotonic() - self._looked_at > _LOOK_EVERY_S and not self._making.locked():
+            self._looked_at = time.monotonic()
+            if self._made_of != self._stored():
+                threading.Thread(target=self.refresh, daemon=True).start()
+        return self._snapshot
+
+    def refresh(self) -> Snapshot:
+        """Make the board anew from what is stored now.
+
+        Returns:
+            A snapshot with everything that was stored before the call.
+        """
+        with self._making:
+            stored = self._stored()
+            if self._snapshot is None or stored != self._made_of:
+                self._snapshot, self._made_of = self._make(stored), stored
+            self._looked_at = time.monotonic()
+            return self._snapshot
+
+    def row(self, key: str) -> Row | None:
+        """The row of a key; None where the board has none."""
+        return self.snapshot().by_key.get(key)
+
+    def submission(self, key: str) -> Submission | None:
+        """A row's submission with its predictions, read from the store; None where the board has no such row."""
+        return self.store.get(key) if self.row(key) is not None else None
+
+    def standings(self, design: str, genre: str | None = None) -> Standings:
+        """Ranks, groups and verdicts on all threads or on those of a genre.
+
+        Args:
+            design: Name of the pools.
+            genre: One of the data's genres; None for all threads.
+
+        Returns:
+            Key to metric to standing. For a genre they are computed when first asked for.
+
+        Raises:
+            UserError: There is no such design or genre.
+        """
+        rows = self.snapshot().of(design)
+        if genre is None:
+            return {row.key: row.standings for row in rows}
+        return self._rank([Member(row.key, row.system) for row in rows], self.data.design(design), genre)
+
+    def _stored(self) -> _Stored:
+        return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))
+
+    def _make(self, stored: _Stored) -> Snapshot:
+        found: list[tuple[Entry, Design, Judged]] = []
+        aside = list(stored.set_aside)
+        for entry in stored.entries:
+            try:
+                design = self._design(entry)
+                found.append((entry, design, self._judge(entry, design)))
+            except UserError as error:
+                aside.append(SetAside(file_name(entry.key), str(error)))
+        for file in aside:
+            _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
+        named = labels([entry for entry, _, _ in found])
+        rows = [
+            Row(entry=entry, label=label, design=design.name, judged=judged, standings={})
+            for (entry, design, judged), label in zip(found, named, strict=True)
+        ]
+        ranked: dict[str, Mapping[str, Standing]] = {}
+        for design in self.data.designs:
+            members = [Member(row.key, row.system) for row in rows if row.design == design.name]
+            ranked |= self._rank(members, design)
+        return Snapshot(tuple(replace(row, standings=ranked[row.key]) for row in rows), tuple(aside))
+
+    def _design(self, entry: Entry) -> Design:
+        design = self.data.by_fingerprint.get(entry.card.fingerprint)
+        if design is None:
+            raise UserError(f"made on data that this board does not have (fingerprint {entry.card.fingerprint[:12]})")
+        return design
+
+    def _judge(self, entry: Entry, design: Design) -> Judged:
+        judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)
+        if judged is None:
+            submission = self.store.get(entry.key)
+            if submission is None:
+                raise UserError("its predictions cannot be read")
+            judged = judge(submission.predictions, design)
+            self._cache.save(entry.key, design, judged)
+        self._judged[entry.key] = judged
+        return judged

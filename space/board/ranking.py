@@ -1,0 +1,121 @@
+"""Standings of all rows of a board, remembered as long as nothing that decides them has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from musicrs_metric.compare import HEADLINE
+from musicrs_metric.compare.results import AgainstChance, Standing
+from musicrs_metric.compare.systems import System
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.files import strict_json, to_json
+from musicrs_metric.run_card import Reads
+
+from .cache import code_version, write_bytes
+from .data import Design
+from .standings import Mask, standings
+
+Standings = Mapping[str, Mapping[str, Standing]]
+"""Key of a row to metric to standing."""
+
+
+class Member(NamedTuple):
+    """A row that is to be ranked.
+
+    Attributes:
+        key: Its key.
+        system: Its label, its values, and what it reads; rows are ranked only with those that read the same.
+    """
+
+    key: str
+    system: System
+
+
+class Ranking:
+    """Ranks rows; the last result for each design, genre and `reads` is kept in memory and on disk.
+
+    Args:
+        folder: Where results lie, and may be deleted at any time; None keeps nothing on disk.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._known: dict[str, tuple[str, Standings]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, members: Sequence[Member], design: Design, genre: str | None = None) -> Standings:
+        """Rank rows on one design of pools.
+
+        Args:
+            members: The rows.
+            design: The data.
+            genre: Rank on the threads of this genre alone.
+
+        Raises:
+            UserError: The data has no such genre.
+        """
+        chosen = None if genre is None else _threads_of(design, genre)
+        by_reads: dict[Reads | None, list[Member]] = defaultdict(list)
+        for member in members:
+            by_reads[member.system.reads].append(member)
+        ranked: dict[str, Mapping[str, Standing]] = {}
+        for reads, peers in by_reads.items():
+            place = f"standings-{_digest([design.fingerprint, genre, reads])[:16]}.json"
+            state = _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
+            with self._lock:  # of several who ask for the same, one computes it
+                if self._known.get(place, ("", {}))[0] != state:
+                    self._known[place] = (state, self._load(place, state) or self._make(peers, chosen, place, state))
+                ranked |= self._known[place][1]
+        return ranked
+
+    def _make(self, peers: Sequence[Member], chosen: Mask | None, place: str, state: str) -> Standings:
+        found = standings([peer.system for peer in peers], HEADLINE, chosen=chosen)
+        made = {peer.key: standing for peer, standing in zip(peers, found, strict=True)}
+        if self.folder is not None:
+            plain = {key: {name: asdict(one) for name, one in of.items()} for key, of in made.items()}
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_bytes(self.folder / place, to_json({"state": state, "standings": plain}).encode())
+            except OSError:  # a disk that takes nothing costs time later, and nothing else
+                pass
+        return made
+
+    def _load(self, place: str, state: str) -> Standings | None:
+        if self.folder is None:
+            return None
+        try:
+            values = strict_json((self.folder / place).read_text(encoding="utf-8"))
+            if values["state"] != state:
+                return None
+            return {key: {name: _standing(one) for name, one in of.items()} for key, of in values["standings"].items()}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # absent, cut off, or of another form
+            return None
+
+
+def _standing(values: dict[str, Any]) -> Standing:
+    chance = AgainstChance(**values["chance"] | {"interval": _pair(values["chance"]["interval"])})
+    pairs = {name: _pair(values[name]) for name in ("interval", "rank_interval")}
+    return Standing(**values | pairs | {"chance": chance})
+
+
+def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
+    return None if values is None else (values[0], values[1])
+
+
+def _threads_of(design: Design, genre: str) -> Mask:
+    labels = design.references.groups["genre"]
+    if genre not in labels:
+        raise UserError(f"genre {show(genre)}: not in this data, expected one of {', '.join(design.genres)}")
+    return np.array([label == genre for label in labels], dtype=bool)
+
+
+def _digest(what: Any) -> str:
+    return hashlib.sha256(to_json(what).encode()).hexdigest()

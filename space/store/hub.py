@@ -1,0 +1,249 @@
+"""Submissions in a repository on the Hub: on this machine's disk first, then committed, and only then called stored.
+
+The folder on disk is a `LocalStore` and holds all submissions, those of others too; a mark beside them says which of them
+are in the repository. What has no mark is committed, all at once, again and again until it is there. Each commit stands
+on a state of the repository that was looked at, so that nothing is committed twice and nobody's row is overwritten,
+whoever dies or commits at the same time.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from musicrs_metric.errors import count
+
+from ..submission import Entry, Submission
+from . import Receipt, SetAside
+from .files import SUFFIX, StoredFileError, file_name, is_key, read_submission
+from .inbox import Inbox
+from .local import LocalStore
+from .marks import Marks
+from .remote import RemoteFile, ResultsRepo, Trouble
+
+SUBMISSIONS = "submissions"
+_LOG = logging.getLogger(__name__)
+_BATCH = 25  # submissions in one commit, which is one request
+_READERS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How often the Hub is asked, in seconds.
+
+    Attributes:
+        commit_s: Between two commits; the Hub takes 128 an hour for a repository, from everybody together.
+        look_s: Between two looks for what others have committed.
+        retry_s: Before the first new attempt after a failure; doubles with each further one.
+        longest_s: Before any new attempt.
+        lasting_s: Before a new attempt where the owner has to do something first.
+        patience_s: How long a sender is kept waiting for the commit.
+        settled_s: How old a mark has to be before a file that is missing counts as withdrawn.
+    """
+
+    commit_s: float = 30.0
+    look_s: float = 60.0
+    retry_s: float = 1.0
+    longest_s: float = 300.0
+    lasting_s: float = 600.0
+    patience_s: float = 10.0
+    settled_s: float = 600.0
+
+
+class HubStore:
+    """A `Store` in a dataset repository on the Hub, with a folder before it.
+
+    Args:
+        folder: Where submissions lie on this machine's disk.
+        repo: The repository.
+        accept: Judges predictions and run card that somebody put into the repository's inbox by a pull request, and
+            raises `UserError` where it refuses them; None to leave the inbox alone.
+        pace: How often the Hub is asked.
+        largest: Bytes of a file of the repository that is still read.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        repo: ResultsRepo,
+        *,
+        accept: Callable[[bytes, bytes], Submission] | None = None,
+        pace: Pace = Pace(),
+        largest: int = 64_000_000,
+    ) -> None:
+        self.local = LocalStore(folder)
+        self.repo, self.pace, self.largest = repo, pace, largest
+        self._marks = Marks(self.local.folder / ".committed")
+        self._inbox = Inbox(repo, accept, largest)
+        self._lock = FileLock(self.local.folder / ".hub.lock")  # one process at a time speaks to the Hub
+        self._changed = threading.Condition()
+        self._wake, self._stopped = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="results to the Hub", daemon=True)
+        self._looked_at: str | None = None
+        self._odd: dict[RemoteFile, SetAside] = {}
+        self._problem: str | None = None
+        self._failures = 0
+        self._due = self._next_look = 0.0  # times of the monotonic clock
+
+    def start(self) -> None:
+        """Begin to commit and to look, in a thread of its own; first of all what an earlier process left behind."""
+        self._thread.start()
+
+    def close(self, timeout: float = 20.0) -> None:
+        """Stop; what waits is given one last attempt."""
+        self._stopped.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+
+    def put(self, submission: Submission) -> Receipt:
+        """Keep a submission; it is "stored" only where its commit was made while the sender waited."""
+        before = self.local.put(submission)
+        self._wake.set()
+        if not self._committed_soon(submission.key):
+            return Receipt(submission.key, "queued")
+        return before
+
+    def entries(self) -> Sequence[Entry]:
+        """What is kept, without the predictions, in the order in which it came in; also what still waits."""
+        return self.local.entries()
+
+    def get(self, key: str) -> Submission | None:
+        """One submission with its predictions, or None."""
+        return self.local.get(key)
+
+    def set_aside(self) -> Sequence[SetAside]:
+        """The files that `entries` leaves out, on the disk and in the repository."""
+        return [*self.local.set_aside(), *self._odd.values(), *self._inbox.refused()]
+
+    def waiting(self) -> list[str]:
+        """The keys of what is not committed yet."""
+        committed = self._marks.keys()
+        return [entry.key for entry in self.local.entries() if entry.key not in committed]
+
+    def problem(self) -> str | None:
+        """Why the last attempt failed, in words for the owner; None where it did not."""
+        return self._problem
+
+    def attempt(self) -> float:
+        """Look and commit if it is time for it.
+
+        Returns:
+            Seconds until there is something to do again.
+        """
+        now = time.monotonic()
+        if now < self._due and not self._stopped.is_set():
+            return self._due - now
+        try:
+            with self._lock:
+                more = self._step()
+        except Trouble as trouble:
+            self._failures += 1
+            wait = self._wait_after(trouble)
+            self._tell(f"{trouble.words}; {count(len(self.waiting()), 'submission')} wait on this machine's disk")
+        else:
+            self._failures = 0
+            wait = self.pace.commit_s if more else 0.0
+            self._tell(None)
+        with self._changed:
+            self._due = time.monotonic() + wait
+            self._changed.notify_all()
+        return wait or self.pace.look_s
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._wake.wait(self.attempt())
+            self._wake.clear()
+        if self.waiting():
+            self.attempt()
+
+    def _step(self) -> bool:
+        """Look, and commit what waits; return whether a commit was made, after which there has to be a pause."""
+        commit = self.repo.commit_id()
+        if commit != self._looked_at:
+            self._take_in(commit)
+            self._looked_at = commit
+        keys = self.waiting()[:_BATCH]
+        answered = self._inbox.answered()
+        if not keys and not answered:
+            return False
+        added = {f"{SUBMISSIONS}/{file_name(key)}": (self.local.folder / file_name(key)).read_bytes() for key in keys}
+        self.repo.commit(added, answered, parent=commit, title=f"{count(len(keys), 'submission')}")
+        self._marks.add(keys)
+        self._inbox.removed(answered)
+        return True
+
+    def _take_in(self, commit: str) -> None:
+        """Bring the disk up to a commit: what others sent comes in, and what the owner removed goes."""
+        files = self.repo.files(SUBMISSIONS, commit)
+        here = {file_name(entry.key) for entry in self.local.entries()}
+        names = {Path(file.path).name for file in files}
+        new = [file for file in files if Path(file.path).name not in here]
+        self._odd = {file: self._odd[file] for file in new if file in self._odd}
+        with ThreadPoolExecutor(_READERS) as readers:
+            list(readers.map(lambda file: self._fetch(file, commit), [file for file in new if file not in self._odd]))
+        here = {file_name(entry.key) for entry in self.local.entries()}
+        self._marks.add(name.removesuffix(SUFFIX) for name in names & here)
+        for key in self._marks.older_than(self.pace.settled_s):
+            if file_name(key) not in names:
+                self._withdraw(key)
+        self._inbox.read(commit, self.local)
+
+    def _fetch(self, file: RemoteFile, commit: str) -> None:
+        name = Path(file.path).name
+        if not is_key(name.removesuffix(SUFFIX)) or file.path != f"{SUBMISSIONS}/{name}":
+            self._odd[file] = SetAside(file.path, "is no submission; they are named by their keys")
+        elif file.size > self.largest:
+            self._odd[file] = SetAside(
+                file.path, f"has {file.size:,} bytes, more than the {self.largest:,} that are read"
+            )
+        else:
+            try:
+                self.local.put(read_submission(self.repo.read(file.path, commit), name))
+            except StoredFileError as error:
+                self._odd[file] = SetAside(file.path, str(error))
+
+    def _withdraw(self, key: str) -> None:
+        """Take from the board what the owner removed from the repository; the file is moved, not deleted."""
+        aside = self.local.folder / ".withdrawn"
+        aside.mkdir(exist_ok=True)
+        file = self.local.folder / file_name(key)
+        if file.exists():
+            shutil.move(file, aside / file.name)
+            _LOG.warning("%s was removed from %s and is withdrawn", key, self.repo.repo)
+        self._marks.remove(key)
+
+    def _committed_soon(self, key: str) -> bool:
+        """Wait for a commit as long as a sender is patient, and no longer than there is hope for it."""
+        until = time.monotonic() + self.pace.patience_s
+        with self._changed:
+            while not self._marks.has(key):
+                left = until - time.monotonic()
+                if left <= 0 or self._due > until or not self._thread.is_alive():
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def _wait_after(self, trouble: Trouble) -> float:
+        if trouble.lasting:
+            return self.pace.lasting_s
+        if trouble.wait_s is not None:
+            return trouble.wait_s
+        # Spread, so that two boards that met once do not meet again and again.
+        return min(self.pace.retry_s * 2 ** (self._failures - 1), self.pace.longest_s) * random.uniform(0.5, 1.0)
+
+    def _tell(self, problem: str | None) -> None:
+        if problem is not None and problem != self._problem:
+            _LOG.warning(problem)
+        elif problem is None and self._problem is not None:
+            _LOG.warning("%s: all is committed again", self.repo.repo)
+        self._problem = problem

@@ -1,0 +1,88 @@
+"""The inbox of the results repository: runs that came by a pull request, which the owner has merged.
+
+A run is a folder `inbox/<any name>/` with `predictions.jsonl` and `run.json`. It is judged as any other submission; one
+that passes becomes a submission's file in the commit that empties its folder, and one that does not stays and is shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import PREDICTIONS
+from musicrs_metric.run_card import RUN_CARD
+
+from ..submission import Submission
+from . import SetAside
+from .local import LocalStore
+from .remote import RemoteFile, ResultsRepo
+
+INBOX = "inbox"
+
+
+class Inbox:
+    """What lies in the inbox at the last look.
+
+    Args:
+        repo: The repository.
+        accept: Judges predictions and run card; None to leave the inbox alone.
+        largest: Bytes of a file that is still read.
+    """
+
+    def __init__(self, repo: ResultsRepo, accept: Callable[[bytes, bytes], Submission] | None, largest: int) -> None:
+        self.repo, self.accept, self.largest = repo, accept, largest
+        self._answered: dict[str, tuple[RemoteFile, ...]] = {}
+        self._refused: dict[tuple[RemoteFile, ...], SetAside] = {}
+
+    def read(self, commit: str, store: LocalStore) -> None:
+        """Judge what is new in the inbox at a commit, and put what passes into a store.
+
+        Raises:
+            Trouble: The Hub does not give it.
+        """
+        if self.accept is None:
+            return
+        folders: dict[str, list[RemoteFile]] = defaultdict(list)
+        for file in self.repo.files(INBOX, commit):
+            folders[str(PurePosixPath(file.path).parent)].append(file)
+        runs = {folder: tuple(sorted(files)) for folder, files in folders.items()}
+        self._answered = {}
+        self._refused = {files: self._refused[files] for files in runs.values() if files in self._refused}
+        for folder, files in runs.items():
+            if files in self._refused:
+                continue
+            try:
+                store.put(self.accept(*self._contents(folder, files, commit)))
+            except UserError as error:
+                self._refused[files] = SetAside(folder, str(error))
+            else:
+                self._answered[folder] = files
+
+    def answered(self) -> list[str]:
+        """Paths of what was taken in and is to be removed."""
+        return [file.path for files in self._answered.values() for file in files]
+
+    def removed(self, paths: Sequence[str]) -> None:
+        """Say that paths were removed."""
+        gone = set(paths)
+        self._answered = {
+            folder: files for folder, files in self._answered.items() if not gone >= {file.path for file in files}
+        }
+
+    def refused(self) -> list[SetAside]:
+        """What was judged and does not pass."""
+        return list(self._refused.values())
+
+    def _contents(self, folder: str, files: Sequence[RemoteFile], commit: str) -> tuple[bytes, bytes]:
+        names = [PurePosixPath(file.path).name for file in files]
+        if sorted(names) != [PREDICTIONS, RUN_CARD]:
+            raise UserError(f"{folder}: holds {', '.join(names)}, expected {PREDICTIONS} and {RUN_CARD}")
+        large = [file for file in files if file.size > self.largest]
+        if large:
+            raise UserError(
+                f"{large[0].path}: has {large[0].size:,} bytes, more than the {self.largest:,} that are read"
+            )
+        predictions, card = (self.repo.read(f"{folder}/{name}", commit) for name in (PREDICTIONS, RUN_CARD))
+        return predictions, card
