@@ -40,6 +40,7 @@ __all__ = [
     "format_line",
     "parse_line",
     "rankings_for",
+    "read_prediction_lines",
     "read_predictions",
     "write_predictions",
 ]
@@ -98,8 +99,38 @@ def read_predictions(path: str | Path, references: References | None = None) -> 
     Raises:
         PredictionError: The file cannot be read, has a fault, or holds no prediction.
     """
-    reader = _Reader(str(path), references)
-    for number, line in _lines(path):
+    file = str(path)
+    try:
+        kind_of_file = os.stat(path).st_mode
+        if not stat.S_ISREG(kind_of_file) and not stat.S_ISDIR(kind_of_file):
+            # A pipe would wait for a writer, or be empty when the file is read again.
+            raise _refusal(file, "is a pipe or a device; expected a regular file")
+        with open(path, "rb") as lines:
+            return read_prediction_lines(lines, file, references)
+    except FileNotFoundError:
+        raise _refusal(file, "no such file") from None
+    except IsADirectoryError:
+        raise _refusal(file, f"is a folder; name the prediction file in it ({PREDICTIONS})") from None
+    except OSError as error:
+        raise _refusal(file, f"cannot be read ({error.strerror})") from error
+
+
+def read_prediction_lines(lines: Iterable[bytes], file: str, references: References | None = None) -> PredictionFile:
+    """Read predictions that do not lie on disk as a file, such as those that come out of an archive.
+
+    Args:
+        lines: Lines with their line feeds, blank ones among them; read one after the other, none is kept.
+        file: What to call the file in faults.
+        references: The dataset, if thread ids are to be checked against it.
+
+    Returns:
+        The predictions.
+
+    Raises:
+        PredictionError: The lines have a fault, or hold no prediction.
+    """
+    reader = _Reader(file, references)
+    for number, line in _filled(lines, file):
         reader.take(number, line)
     return reader.finish()
 
@@ -170,7 +201,7 @@ class _Reader:
         if self.faults:
             raise PredictionError(self.faults, self.n_faults)
         if not self.predictions:
-            raise PredictionError([Fault(self.file, None, None, None, f"found no prediction in it; {EXPECTED}")])
+            raise _refusal(self.file, f"found no prediction in it; {EXPECTED}")
         return PredictionFile(Path(self.file), tuple(self.predictions.values()), tuple(self._warnings()))
 
     def _warnings(self) -> Iterator[str]:
@@ -181,37 +212,25 @@ class _Reader:
             yield f"keys that no field has, not read: {some(keys)}; the fields are {', '.join(FIELDS)}"
 
 
-def _lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+def _filled(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, bytes]]:
     """Number the lines that are not blank; refuse what is not a file of lines at all."""
+    started = False
+    for number, line in enumerate(lines, 1):
+        line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        if not line.strip():
+            continue
+        if not started:
+            kind = next((name for magic, name in _COMPRESSED.items() if line.startswith(magic)), None)
+            if kind:
+                raise _refusal(file, f"found a {kind} archive; unpack it first")
+            if line.lstrip().startswith(b"["):
+                raise _refusal(file, f"found a JSON array; {EXPECTED}")
+        started = True
+        yield number, line
 
-    def refusal(message: str) -> PredictionError:
-        return PredictionError([Fault(str(path), None, None, None, message)])
 
-    try:
-        kind_of_file = os.stat(path).st_mode
-        if not stat.S_ISREG(kind_of_file) and not stat.S_ISDIR(kind_of_file):
-            # A pipe would wait for a writer, or be empty when the file is read again.
-            raise refusal("is a pipe or a device; expected a regular file")
-        with open(path, "rb") as file:
-            started = False
-            for number, line in enumerate(file, 1):
-                line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
-                if not line.strip():
-                    continue
-                if not started:
-                    kind = next((name for magic, name in _COMPRESSED.items() if line.startswith(magic)), None)
-                    if kind:
-                        raise refusal(f"found a {kind} archive; unpack it first")
-                    if line.lstrip().startswith(b"["):
-                        raise refusal(f"found a JSON array; {EXPECTED}")
-                started = True
-                yield number, line
-    except FileNotFoundError:
-        raise refusal("no such file") from None
-    except IsADirectoryError:
-        raise refusal(f"is a folder; name the prediction file in it ({PREDICTIONS})") from None
-    except OSError as error:
-        raise refusal(f"cannot be read ({error.strerror})") from error
+def _refusal(file: str, message: str) -> PredictionError:
+    return PredictionError([Fault(file, None, None, None, message)])
 
 
 def _not_in(references: References) -> str:

@@ -17,6 +17,7 @@ from musicrs_metric.predictions import (
     format_line,
     parse_line,
     rankings_for,
+    read_prediction_lines,
     read_predictions,
     write_predictions,
 )
@@ -245,6 +246,16 @@ def test_a_cut_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text(whole[:-5], encoding="utf-8")
     (fault,) = faults_of(tmp_path / "p.jsonl")
     assert "cut off" in fault.message
+
+
+def test_lines_that_are_no_file_on_disk() -> None:
+    """They are judged as a file is, under the name that they are given; a blank line counts."""
+    good = b'{"thread_id": "t3_a", "ranking": ["Bop"]}\n'
+    found = read_prediction_lines(iter([b"\xef\xbb\xbf" + good, b"\n"]), "upload", REFERENCES)
+    assert [prediction.ranking for prediction in found.predictions] == [("Bop",)]
+    with pytest.raises(PredictionError) as error:
+        read_prediction_lines([good, b"\n", b'{"thread_id": "t3_z", "ranking": []}\n'], "upload", REFERENCES)
+    assert [(fault.file, fault.line, fault.thread) for fault in error.value.faults] == [("upload", 3, "t3_z")]
 
 
 def test_lines_end_with_a_line_feed_alone(tmp_path: Path) -> None:
