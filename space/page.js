@@ -1,0 +1,140 @@
+// The address is the state of the page: a link or a field of it changes the address, the server renders what it names,
+// and going back renders what it named before.
+window.space = (() => {
+  let send = null;
+  let waiting = null;
+  let rendered = null;
+
+  const params = (search) => Object.fromEntries(new URLSearchParams(search));
+
+  // Every visit asks for one page; what was asked first must not be shown last.
+  function ask() {
+    if (send) send("input", params(location.search));
+    else waiting = true;
+    document.body.dataset.busy = "";
+  }
+
+  function go(search, { replace = false } = {}) {
+    const address = new URL(search, location.href);
+    if (address.search === location.search) return;
+    history[replace ? "replaceState" : "pushState"](null, "", address);
+    ask();
+  }
+
+  // ---- Links of the page, opened in place; with a modifier key they open as any other link does.
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-go]");
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(link.getAttribute("href"));
+  });
+
+  // ---- Fields: a list or a tick box at once, a text when there is a pause in typing.
+
+  let typing;
+  function fieldsOf(form) {
+    const address = new URL(location.href);
+    for (const field of form.elements) {
+      if (!field.name) continue;
+      const value = field.type === "checkbox" ? (field.checked ? "yes" : "no") : field.value;
+      if (field.dataset.join) continue;
+      if (value === "" || value === field.dataset.standard) address.searchParams.delete(field.name);
+      else address.searchParams.set(field.name, value);
+    }
+    const joined = [...form.querySelectorAll("[data-join]")];
+    if (joined.length) address.searchParams.set(joined[0].dataset.join, joined.map((field) => field.value).join(","));
+    return address.search || "?";
+  }
+
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest("form.controls");
+    if (!form) return;
+    clearTimeout(typing);
+    const typed = event.target.matches("[type=search]");
+    typing = setTimeout(() => go(fieldsOf(form), { replace: true }), typed ? 250 : 0);
+  });
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches("form.controls")) event.preventDefault();
+  });
+
+  addEventListener("popstate", ask);
+
+  // ---- After the server has rendered
+
+  // A field that somebody has touched no longer follows its attributes.
+  function settle() {
+    for (const field of document.querySelectorAll("form.controls [data-chosen]")) {
+      const chosen = field.dataset.chosen;
+      if (field.type === "checkbox") field.checked = chosen === "yes";
+      else if (field.type !== "search" || field !== document.activeElement) field.value = chosen;
+    }
+  }
+
+  function shown() {
+    delete document.body.dataset.busy;
+    settle();
+    const query = params(location.search);
+    const before = rendered ?? {};
+    rendered = query;
+    const heading = document.querySelector("#details h2");
+    if (query.row && query.row !== before.row) heading?.focus();
+    if (!query.row && before.row) document.querySelector(`a[data-row="${CSS.escape(before.row)}"]`)?.focus();
+    if (query.thread && query.thread !== before.thread) document.querySelector("#thread")?.scrollIntoView({ block: "nearest" });
+    if ((query.tab ?? "") !== (before.tab ?? "") && before !== rendered) scrollTo(0, 0);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    const close = document.querySelector("#details a.close");
+    if (close) go(close.getAttribute("href"));
+  });
+
+  // A point of a plot that stands for a thread opens it.
+  function followPoints(plot) {
+    if (plot.dataset.follows) return;
+    plot.dataset.follows = "";
+    plot.on?.("plotly_click", (event) => {
+      const thread = event.points[0]?.customdata?.[0];
+      if (typeof thread === "string") go(`?tab=threads&thread=${encodeURIComponent(thread)}`);
+    });
+  }
+  new MutationObserver(() => document.querySelectorAll("#scatter .js-plotly-plot").forEach(followPoints)).observe(
+    document.documentElement,
+    { childList: true, subtree: true },
+  );
+
+  // ---- Files, made of what the server says
+
+  function save(name, text) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  let server = null;
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button[data-save]");
+    if (!button) return;
+    button.disabled = true;
+    try {
+      const file = await server.file(button.dataset.save, params(location.search));
+      if (file) save(file.name, file.text);
+    } finally {
+      button.disabled = false;
+    }
+  });
+
+  return {
+    // Called by the one component that the page is asked for.
+    attach(element, trigger, functions) {
+      send = trigger;
+      server = functions;
+      if (waiting) ask();
+    },
+    go,
+    shown,
+  };
+})();

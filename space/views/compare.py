@@ -1,0 +1,216 @@
+"""Two systems against each other, thread by thread: how far apart, how sure, where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from musicrs_metric.compare.formats import p_value
+from musicrs_metric.compare.results import Bounds, Comparison, Effect, Pair
+from musicrs_metric.genres import GENRES
+from musicrs_metric.intervals import mean_intervals
+
+from ..board.pairing import Gain
+from ..board.rows import Row
+from . import words
+from .address import Address
+from .controls import choice, form, joined_choice, link
+from .html import Html, join, tag
+from .ranges import Scale, drawing
+
+
+def chooser(rows: Sequence[Row], here: Address) -> Html:
+    """The fields that say which two systems, and on which measure.
+
+    Args:
+        rows: Those that can be chosen, all on the same pools.
+        here: The page as it is.
+    """
+    options = {"": "Choose a system", **{row.key: row.label for row in rows}}
+    first, second = here.pair
+    return form(
+        "Choose two systems",
+        joined_choice("compare", "First system", options, first),
+        joined_choice("compare", "Second system", options, second),
+        choice("metric", "Measure", words.METRICS, here),
+    )
+
+
+def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
+    """What is said before two systems are chosen: what can be read here, and pairs to begin with."""
+    best = rows[:3]
+    pairs = [(a, b) for i, a in enumerate(best) for b in best[i + 1 :]]
+    return join(
+        tag(
+            "p",
+            "Choose two systems to see their difference over the same threads, with its interval, by genre and thread "
+            "by thread. A difference whose interval holds 0 is a tie.",
+            class_="lead",
+        ),
+        tag(
+            "p",
+            "Begin with: " if pairs else None,
+            [
+                join(link(here, f"{a.label} and {b.label}", tab="compare", compare=f"{a.key},{b.key}"), tag("br"))
+                for a, b in pairs
+            ],
+            class_="begin",
+        ),
+    )
+
+
+def comparison(a: Row, b: Row, found: Comparison, here: Address) -> Html:
+    """The two systems in words and tables.
+
+    Args:
+        a: The first system.
+        b: The second.
+        found: Their comparison, `a` first, by genre.
+        here: The page as it is; its metric is the one that is told in full.
+    """
+    pair = found.metrics[here.metric].pairs[0]
+    return tag(
+        "section",
+        tag("p", *_sentence(a, b, pair, here.metric), class_="lead verdict-line"),
+        _different_reads(a, b),
+        _measures(a, b, found),
+        tag("h3", f"{words.metric(here.metric)} by genre: first minus second, in points"),
+        _effects(pair.by.get("genre", {})),
+        tag(
+            "p",
+            "Intervals by genre describe and do not test: nothing is corrected for looking at several genres.",
+            class_="soft",
+        ),
+        aria_label="Comparison",
+    )
+
+
+class Paired(NamedTuple):
+    """A paired difference without tests.
+
+    Attributes:
+        difference: Its mean over the threads.
+        interval: Its bootstrap interval; None for n < 2.
+    """
+
+    difference: float
+    interval: Bounds | None
+
+
+def paired(gain: Gain, metric: str) -> Paired:
+    """The difference of both modalities and one, over the same threads."""
+    values = gain.both.table.values[metric] - gain.single.table.values[metric]
+    bounds = mean_intervals(values[:, None])
+    interval = None if bounds is None else (float(bounds.low[0]), float(bounds.high[0]))
+    return Paired(float(values.mean()), interval)
+
+
+def gains(found: Sequence[tuple[Gain, Paired]], here: Address) -> Html:
+    """What a system gains from one modality over another: the same system, with and without.
+
+    Args:
+        found: Rows with both modalities and with one, and their difference on the page's measure.
+        here: The page as it is.
+    """
+    if not found:
+        return Html()
+    scale = _scale(pair.interval or (pair.difference, pair.difference) for _, pair in found)
+    lines = [
+        tag(
+            "tr",
+            tag("th", link(here, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
+            tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
+            _difference(pair.difference, pair.interval, scale),
+        )
+        for gain, pair in found
+    ]
+    heads = [tag("th", text, scope="col") for text in ("System", "Modality", "Gain in points, 95 %")]
+    return tag(
+        "section",
+        tag("h3", f"What a second modality adds, on {words.metric(here.metric)}"),
+        _table(heads, lines),
+        aria_label="Modality gain",
+    )
+
+
+def _sentence(a: Row, b: Row, pair: Pair, metric: str) -> Iterator[Html | str]:
+    first, second = (tag("b", row.label, dir="auto") for row in (a, b))
+    size = f"{abs(pair.difference) * 100:.2f} points of {words.metric(metric)}"
+    if pair.significant:
+        better, worse = (first, second) if pair.difference > 0 else (second, first)
+        yield from (better, " is better than ", worse, f" by {size}")
+    else:
+        yield from (first, " and ", second, f" cannot be told apart: {size} between them")
+    interval = words.points_interval(pair.interval)
+    yield f" (first minus second {words.points(pair.difference)}, 95 % {interval}, p {_equals(pair.p_t)})."
+    if pair.detectable is not None and not pair.significant:
+        apart = f"{pair.detectable * 100:.1f} points"
+        yield f" These two would have to differ by {apart} to be told apart four times in five."
+
+
+def _different_reads(a: Row, b: Row) -> Html | None:
+    if a.entry.card.reads == b.entry.card.reads:
+        return None
+    said = " and ".join(words.READS[row.entry.card.reads].lower() for row in (a, b))
+    return tag("p", f"They do not read the same ({said}): the board does not rank them together.", class_="warn")
+
+
+def _measures(a: Row, b: Row, found: Comparison) -> Html:
+    pairs = {metric: of.pairs[0] for metric, of in found.metrics.items()}
+    scale = _scale(pair.interval or (pair.difference, pair.difference) for pair in pairs.values())
+    lines = [
+        tag(
+            "tr",
+            tag("th", words.metric(metric), scope="row"),
+            *(tag("td", tag("b", words.percent(row.scores.values[metric]))) for row in (a, b)),
+            _difference(pair.difference, pair.interval, scale),
+            tag("td", p_value(pair.p_t)),
+            tag("td", f"{pair.wins} / {pair.ties} / {pair.losses}"),
+        )
+        for metric, pair in pairs.items()
+    ]
+    texts = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Threads won / tied / lost")
+    heads = [tag("th", text, scope="col") for text in texts]
+    return _table(heads, lines)
+
+
+def _effects(effects: dict[str, Effect]) -> Html:
+    scale = _scale(effect.interval or (effect.difference, effect.difference) for effect in effects.values())
+    lines = [
+        tag(
+            "tr",
+            tag("th", genre, tag("small", f" {words.plural(effect.n, 'thread')}"), scope="row"),
+            _difference(effect.difference, effect.interval, scale),
+        )
+        for genre in sorted(effects, key=lambda name: (*GENRES, name).index(name))
+        for effect in (effects[genre],)
+    ]
+    heads = [tag("th", text, scope="col") for text in ("Genre", "Difference, 95 %")]
+    return _table(heads, lines)
+
+
+def _table(heads: Sequence[Html], lines: Sequence[Html]) -> Html:
+    made = tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+    return tag("div", made, class_="scroll", tabindex=0)
+
+
+def _difference(value: float, interval: Bounds | None, scale: Scale) -> Html:
+    told = interval is not None and not interval[0] <= 0 <= interval[1]
+    return tag(
+        "td",
+        tag("b", words.points(value)),
+        tag("small", f" {words.points_interval(interval)}"),
+        drawing(scale, value=value, interval=interval, mark=0.0),
+        class_=f"difference {'up' if value > 0 else 'down'}" if told else "difference",
+    )  # fmt: skip
+
+
+def _scale(intervals: Iterator[Bounds] | Sequence[Bounds]) -> Scale:
+    """As far to the one side as to the other, so that zero stands in the middle."""
+    far = max((abs(end) for bounds in intervals for end in bounds), default=0.01) or 0.01
+    return Scale(-far, far)
+
+
+def _equals(p: float) -> str:
+    shown = p_value(p)
+    return shown if shown.startswith("<") else f"= {shown}"

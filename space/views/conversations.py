@@ -1,0 +1,98 @@
+"""The conversations behind the scores, read once; a clip becomes a file when somebody wants to hear its thread."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from musicrs_dataset.loading import iter_threads, richest_config
+from musicrs_dataset.records import Thread
+from musicrs_dataset.schema import base_config
+from musicrs_dataset.stored import StoredClips
+from musicrs_metric.errors import UserError
+
+_SUFFIXES = frozenset({".flac", ".ogg", ".opus", ".mp3", ".wav"})
+_FILES_KEPT = 200
+
+
+class Sound(NamedTuple):
+    """A clip that can be played.
+
+    Attributes:
+        file: Where it lies, under a name made of its content.
+        start_s: Where in its video it starts, in seconds.
+        duration_s: How long it lasts, in seconds.
+    """
+
+    file: Path
+    start_s: float
+    duration_s: float
+
+
+class Conversations:
+    """The threads of a dataset, in the configuration that tells the most of each. Safe to use from many threads.
+
+    Args:
+        dataset: Directory of a built dataset, its installed name, or its id on the Hub.
+
+    Raises:
+        UserError: The dataset cannot be read.
+    """
+
+    def __init__(self, dataset: str) -> None:
+        self._dataset, self._config = dataset, richest_config(dataset)
+        try:
+            self.threads: Sequence[Thread] = tuple(iter_threads(dataset, self._config, audio=False))
+        except UserError:  # a name whose richest configuration was never made
+            self._config = "query_only"
+            self.threads = tuple(iter_threads(dataset, self._config, audio=False))
+        self.place = {thread.thread_id: place for place, thread in enumerate(self.threads)}
+        self._folder = tempfile.TemporaryDirectory(prefix="musicrs-clips-", ignore_cleanup_errors=True)
+        self._reading = threading.Lock()
+        self._clips: StoredClips | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the clips lie that were asked for last."""
+        return Path(self._folder.name)
+
+    def thread(self, thread_id: str) -> Thread | None:
+        """A thread; None where there is none of that id."""
+        place = self.place.get(thread_id)
+        return None if place is None else self.threads[place]
+
+    def sounds(self, thread_id: str) -> list[Sound]:
+        """The clips of a thread as files; empty where the dataset has none."""
+        place = self.place.get(thread_id)
+        if place is None or not base_config(self._config).with_audio:
+            return []
+        with self._reading:  # one part of a file is in memory at a time
+            if self._clips is None:
+                self._clips = StoredClips(self._dataset, self._config)
+            found = [
+                Sound(self._file(clip.audio, clip.name), clip.start_s, clip.duration_s)
+                for clip in self._clips(place)
+                if clip.audio and PurePath(clip.name).suffix.lower() in _SUFFIXES
+            ]
+            self._forget_oldest()
+        return found
+
+    def _file(self, audio: bytes, name: str) -> Path:
+        path = self.folder / (sha256(audio).hexdigest() + PurePath(name).suffix.lower())
+        if path.exists():
+            os.utime(path)
+        else:
+            part = path.with_suffix(".part")
+            part.write_bytes(audio)
+            part.replace(path)
+        return path
+
+    def _forget_oldest(self) -> None:
+        files = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime)
+        for path in files[:-_FILES_KEPT]:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,187 @@
+"""All that is known of one row: scores with interval, chance and ceiling, genres, failures, run card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from musicrs_metric.compare import HEADLINE
+from musicrs_metric.genres import GENRES
+from musicrs_metric.scoring import Scores
+
+from ..board.rows import Row
+from . import words
+from .address import Address
+from .controls import link
+from .html import Html, outside_link, tag
+from .ranges import Scale, drawing
+from .table import answer_shares
+
+_OUTCOMES: Mapping[str, str] = {
+    "answered": "answered",
+    "truncated": "cut off",
+    "refusal": "refused",
+    "empty": "empty answer",
+    "no_audio": "no audio",
+    "failed": "failed",
+}
+_CARD: Mapping[str, str] = {
+    "model_id": "Model",
+    "model_revision": "Revision",
+    "licence": "Licence",
+    "protocol": "Protocol",
+    "prompt_hash": "Prompt (sha256)",
+    "shuffles": "Orders of each pool",
+    "seed": "Seed",
+    "missing_audio": "A thread without audio",
+    "clip_plan": "Clips",
+    "code_version": "Code",
+    "wall_time_s": "Time in seconds",
+    "hardware": "Hardware",
+    "created_at": "Made",
+    "fingerprint": "Data (fingerprint)",
+}
+
+
+def details(row: Row, here: Address) -> Html:
+    """Make the panel.
+
+    Args:
+        row: The row.
+        here: The page as it is.
+    """
+    card = row.entry.card
+    return tag(
+        "aside",
+        link(here, "×", label="Close the details", class_="close", row=""),
+        tag("h2", row.label, tabindex=-1, dir="auto"),
+        tag(
+            "p",
+            f"{words.PARADIGMS[card.paradigm]} · {words.MODALITIES[card.modality]} · reads: "
+            f"{words.READS[card.reads].lower()}",
+            class_="soft",
+        ),
+        tag("p", row.entry.description, class_="said", dir="auto") if row.entry.description else None,
+        tag("p", "Its page: ", out) if (out := outside_link(row.entry.link)) else None,
+        tag("p", "Partial: threads are missing, and count as 0.", class_="warn") if row.entry.partial else None,
+        _actions(row, here),
+        tag("h3", "Standing"),
+        tag("ul", _standing(row)),
+        tag("h3", "Scores in per cent"),
+        _measures(row.scores),
+        tag("h3", f"{words.metric(here.drawn)} by genre"),
+        _genres(row.scores, here.drawn),
+        tag("h3", "Answers"),
+        tag("dl", _answers(row)),
+        tag("h3", "Run card"),
+        tag("dl", _run_card(row)),
+        id="details", aria_label="Details of a system",
+    )  # fmt: skip
+
+
+def _actions(row: Row, here: Address) -> Html:
+    return tag(
+        "p",
+        tag("button", "Download its predictions", type="button", data_save=f"predictions {row.key}", class_="action"),
+        link(here, "Compare it", class_="action", tab="compare", row="", compare=f"{row.key},"),
+        link(here, "Its rankings, thread by thread", class_="action", tab="threads", row="", systems=row.key),
+        class_="actions",
+    )
+
+
+def _standing(row: Row) -> Iterator[Html]:
+    for metric in HEADLINE:
+        standing = row.standings.get(metric)
+        if standing is None:
+            continue
+        told = f"rank {standing.rank}"
+        if standing.rank_interval:
+            first, last = standing.rank_interval
+            told += f" (95 %: {first} to {last})" if first != last else " (also in 95 % of the resamples)"
+        told += f", group {standing.group}"
+        if standing.chance is not None:
+            told += (
+                f"; {standing.chance.verdict} chance by {words.points(standing.chance.difference)} points "
+                f"{words.points_interval(standing.chance.interval)}"
+            )
+        yield tag("li", tag("b", words.metric(metric)), f": {told}")
+
+
+def _measures(scores: Scores) -> Html:
+    chance, intervals = scores.chance or {}, scores.interval or {}
+    heads = [tag("th", text, scope="col") for text in ("Measure", "Mean", "95 %", "Chance", "Best possible")]
+    lines = [
+        tag(
+            "tr",
+            tag("th", words.metric(name), scope="row"),
+            tag("td", tag("b", words.percent(value))),
+            tag("td", words.bounds(intervals.get(name))),
+            tag("td", words.percent(chance.get(name))),
+            tag("td", words.percent(scores.ceiling[name])),
+        )
+        for name, value in scores.values.items()
+    ]
+    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+
+
+def _genres(scores: Scores, metric: str) -> Html:
+    of = {genre: scores.by["genre"][genre] for genre in GENRES if genre in scores.by["genre"]}
+    scale = Scale.over(_ends(list(of.values()), metric))
+    lines = [
+        tag(
+            "tr",
+            tag("th", genre, tag("small", f" {found.n}"), scope="row"),
+            tag("td", tag("b", words.percent(found.values[metric]))),
+            tag("td", words.bounds((found.interval or {}).get(metric))),
+            tag("td", words.percent((found.chance or {}).get(metric))),
+            tag(
+                "td",
+                drawing(
+                    scale,
+                    value=found.values[metric],
+                    interval=(found.interval or {}).get(metric),
+                    mark=(found.chance or {}).get(metric),
+                ),
+            ),
+        )
+        for genre, found in of.items()
+    ]
+    heads = [tag("th", text, scope="col") for text in ("Genre, threads", "Mean", "95 %", "Chance", "")]
+    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+
+
+def _ends(of: Sequence[Scores], metric: str) -> Iterator[float | None]:
+    for scores in of:
+        yield from (scores.values[metric], (scores.chance or {}).get(metric), *(scores.interval or {}).get(metric, ()))
+
+
+def _answers(row: Row) -> Iterator[Html]:
+    scores, card = row.scores, row.entry.card
+    yield from _item("Threads scored", scores.n)
+    yield from _item("Threads without a prediction, counted as 0", scores.n_missing)
+    yield from _item("Titles that the pool does not have", scores.n_unknown)
+    yield from _item("Titles given twice", scores.n_duplicate)
+    for name, share in answer_shares(row.judged.outcomes).items():
+        yield from _item(f"Outcome: {_OUTCOMES.get(name, name)}", words.share(share))
+    yield from _item("Places that the system filled itself", words.share(row.judged.answered))
+    for name, value in (card.audio_coverage or {}).items():
+        shown = words.share(value) if name == "threads" else f"{value:g}"
+        yield from _item(f"Audio: {name.replace('_', ' ')}", shown)
+
+
+def _run_card(row: Row) -> Iterator[Html]:
+    card = row.entry.card
+    weights = {True: "open", False: "closed", None: None}[card.open_weights]
+    trained = {True: "trained or tuned for this task", False: "not trained for this task", None: None}[card.trained]
+    yield from _item("Pools", row.design)
+    yield from _item("Weights", weights)
+    yield from _item("Training", trained)
+    for name, text in _CARD.items():
+        yield from _item(text, getattr(card, name))
+    yield from _item("Received", row.entry.received_at)
+    yield from _item("Key", row.key)
+
+
+def _item(name: str, value: str | float | None) -> Iterator[Html]:
+    if value is not None and value != "":
+        yield tag("dt", name)
+        yield tag("dd", f"{value:g}" if isinstance(value, float) else value, dir="auto")

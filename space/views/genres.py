@@ -1,0 +1,98 @@
+"""Scores by genre as a map of colours: how far from the genre's own chance every system lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from musicrs_metric.genres import GENRES
+from musicrs_metric.paper.tables import OVERALL, Result
+
+from ..board.rows import Row
+from . import words
+from .address import Address
+from .controls import choice, form, link, switch
+from .html import Html, join, tag
+from .table import on_genre
+
+# Points from chance at which a colour is at its strongest; what lies further has the same.
+_STRONGEST = 15
+
+
+def chooser(here: Address) -> Html:
+    """The fields of the tab."""
+    return form(
+        "Choose what the map shows",
+        choice("metric", "Measure", words.METRICS, here),
+        switch("reported", "Rows reported by the paper", here),
+    )
+
+
+def heat_map(
+    rows: Sequence[Row], reported: Sequence[Sequence[Result]], chance: Mapping[str, float | None], here: Address
+) -> Html:
+    """Make the map.
+
+    Args:
+        rows: Systems on the same pools, best first.
+        reported: What the paper reports of each of its systems, a result per genre.
+        chance: Genre, and "Overall", to chance level.
+        here: The page as it is.
+    """
+    columns = [OVERALL, *(genre for genre in GENRES if genre in chance)]
+    heads = [tag("th", "System", scope="col"), *(tag("th", column, scope="col") for column in columns)]
+    level = tag(
+        "tr",
+        tag("th", "Chance", scope="row"),
+        [tag("td", tag("b", words.percent(chance.get(column)))) for column in columns],
+        class_="chance",
+    )
+    lines = [_row(row, columns, chance, here) for row in rows]
+    told = [_reported(results, columns, chance, here) for results in reported]
+    caption = (
+        f"{words.metric(here.metric)} in per cent. Blue lies above the chance level of its genre, orange below it; an "
+        "underlined value is one whose 95 % interval leaves chance out."
+    )
+    body = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", heads)),
+        tag("tbody", level, lines, told),
+        class_="heat",
+    )
+    return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Scores by genre")
+
+
+def _row(row: Row, columns: Sequence[str], chance: Mapping[str, float | None], here: Address) -> Html:
+    cells = []
+    for column in columns:
+        scores = row.scores if column == OVERALL else on_genre(row.scores, column)
+        interval = (scores.interval or {}).get(here.metric)
+        level = chance.get(column)
+        sure = interval is not None and level is not None and not interval[0] <= level <= interval[1]
+        cells.append(_cell(scores.values[here.metric], level, sure=sure, title=words.bounds(interval)))
+    name = link(here, row.label, tab="leaderboard", row=row.key, class_="name")
+    return tag("tr", tag("th", name, scope="row", dir="auto"), cells)
+
+
+def _reported(
+    results: Sequence[Result], columns: Sequence[str], chance: Mapping[str, float | None], here: Address
+) -> Html:
+    of = {result.genre: result.values.get(here.metric) for result in results}
+    name = join(results[0].system, tag("small", f" {words.MODALITIES[results[0].modality].lower()}, reported"))
+    cells = [_cell(of.get(column), chance.get(column)) for column in columns]
+    return tag("tr", tag("th", name, scope="row"), cells, class_="reported")
+
+
+def _cell(value: float | None, level: float | None, *, sure: bool = False, title: str | None = None) -> Html:
+    shown = words.percent(value)
+    if value is None or level is None:
+        return tag("td", shown)
+    share = max(-1.0, min(1.0, (value - level) * 100 / _STRONGEST))
+    side = "above" if share >= 0 else "below"
+    return tag(
+        "td",
+        tag("u" if sure else "span", shown),
+        class_=side,
+        style=f"--share:{abs(share) * 100:.0f}%",
+        title=f"{words.points(value - level)} points from chance" + (f", 95 % {title}" if title else ""),
+    )

@@ -1,0 +1,163 @@
+"""The page without a server: from an address to the HTML and the plots of what it names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.paper.tables import OVERALL, Result, table1
+
+from ..board.board import Board, Snapshot
+from ..board.data import Design
+from ..board.lines import Query, lines
+from ..board.pairing import Pairing, gains
+from ..board.rows import Row
+from ..board.threads import rankings_of, relevant_places
+from . import compare, genres, plots, threads
+from .about import about
+from .address import Address
+from .conversations import Conversations
+from .details import details
+from .frame import frame
+from .html import Html, join, tag
+from .leaderboard import leaderboard
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_KEPT = 128
+
+
+class Page:
+    """Renders what an address names. Safe to use from many threads.
+
+    Args:
+        board: The rows.
+        conversations: The threads.
+    """
+
+    def __init__(self, board: Board, conversations: Conversations) -> None:
+        self.board, self.conversations = board, conversations
+        self._pairing = Pairing(board)
+        self._lock = Lock()
+        self._kept_of: Snapshot | None = None
+        self._kept: dict[Address, Html] = {}
+
+    def design(self, here: Address) -> Design:
+        """The design of pools that an address names; the first one where it names none, or one that is gone."""
+        names = self.board.data.names
+        return self.board.data.design(here.pools if here.pools in names else None)
+
+    def settle(self, here: Address) -> Address:
+        """Take out of an address what the board no longer has, so that every part of the page agrees on it."""
+        known = self.board.snapshot().by_key
+        design = self.design(here)
+        genre = here.genre if here.genre in design.references.groups["genre"] else ""
+        return replace(
+            here,
+            pools="" if design is self.board.data.designs[0] else design.name,
+            genre=genre,
+            row=here.row if here.row in known else "",
+            thread=here.thread if here.thread in design.references.position else "",
+        )
+
+    def frame(self, here: Address) -> Html:
+        """The head of the page."""
+        design = self.design(here)
+        shown = lines(self.board, Query(design=design.name, reported=False))
+        return frame(shown, len(set(design.references.groups["genre"])), here)
+
+    def leaderboard(self, here: Address) -> Html:
+        """The first tab; what was rendered since the board last changed is kept."""
+        snapshot = self.board.snapshot()
+        what = replace(here, metric="recall@20", compare="", thread="", systems="")
+        with self._lock:
+            if self._kept_of is not snapshot or len(self._kept) > _KEPT:
+                self._kept_of, self._kept = snapshot, {}
+            kept = self._kept.get(what)
+        if kept is None:
+            design = self.design(here)
+            kept = leaderboard(lines(self.board, here.query), self.board.data.names, what, paper=design.is_paper)
+            with self._lock:
+                if self._kept_of is snapshot:
+                    self._kept[what] = kept
+        return kept
+
+    def details(self, here: Address) -> Html:
+        """The panel beside the table; empty where no row is open."""
+        row = self.board.row(here.row) if here.row else None
+        return Html() if row is None else details(row, here)
+
+    def compare(self, here: Address) -> tuple[Html, Figure | None]:
+        """The second tab and, where two systems are chosen, its plot."""
+        rows = self._best_first(here)
+        chooser = compare.chooser(rows, here)
+        first, second = here.pair
+        if not (first and second):
+            return join(chooser, compare.nothing_chosen(rows, here)), None
+        try:
+            found = self._pairing(first, second)
+        except UserError as error:
+            return join(chooser, tag("p", str(error), class_="warn", role="status")), None
+        a, b = (self.board.snapshot().by_key[key] for key in here.pair)
+        references = self.board.data.design(a.design).references
+        asked = [thread.query or "" for thread in map(self.conversations.thread, references.thread_ids) if thread]
+        figure = plots.scatter(a, b, here.metric, references.thread_ids, references.groups["genre"], asked)
+        return join(chooser, compare.comparison(a, b, found, here)), figure
+
+    def gains(self, here: Address) -> Html:
+        """What a second modality adds, for the systems that were run with one and with both."""
+        found = gains(self.board.snapshot().of(self.design(here).name))
+        return compare.gains([(gain, compare.paired(gain, here.metric)) for gain in found], here)
+
+    def genres(self, here: Address) -> tuple[Html, Figure]:
+        """The third tab and its plot."""
+        design, rows = self.design(here), self._best_first(here)
+        chance = {OVERALL: design.chance, **design.chance.by["genre"]}
+        levels = {name: (scores.chance or {}).get(here.metric) for name, scores in chance.items()}
+        told = _by_system(table1()) if design.is_paper and here.reported == "yes" else []
+        figure = plots.by_genre(rows, levels, here.metric)
+        return join(genres.chooser(here), genres.heat_map(rows, told, levels, here)), figure
+
+    def threads(self, here: Address) -> Html:
+        """The fourth tab."""
+        design = self.design(here)
+        found = threads.found(self.conversations.threads, here)
+        listing = join(threads.chooser(here), threads.listing(found, here))
+        return tag("div", tag("div", listing, class_="side"), self._thread(design, here), class_="two")
+
+    def about(self, here: Address) -> Html:
+        """The last tab."""
+        return about(lines(self.board, Query(design=self.design(here).name))[0], here)
+
+    def _thread(self, design: Design, here: Address) -> Html:
+        thread = self.conversations.thread(here.thread)
+        place = design.references.position.get(here.thread)
+        if thread is None or place is None:
+            return tag("p", "Choose a thread to hear it and to see what every system made of it.", class_="lead")
+        rows = self._best_first(here)
+        keys = here.chosen_systems or [row.key for row in rows[: threads.SIDE_BY_SIDE - 1]]
+        return threads.panel(
+            thread,
+            design.references.candidates[place],
+            relevant_places(design, here.thread),
+            self.conversations.sounds(here.thread),
+            rankings_of(self.board, here.thread, design.name, keys[: threads.SIDE_BY_SIDE]),
+            rows,
+        )
+
+    def _best_first(self, here: Address) -> list[Row]:
+        query = Query(design=self.design(here).name, sort=here.metric, reported=False)
+        return [line.row for line in lines(self.board, query) if line.row is not None]
+
+
+def _by_system(results: Sequence[Result]) -> list[list[Result]]:
+    """The paper's figures by system and modality, in its order."""
+    made: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        made[result.system, result.modality].append(result)
+    return list(made.values())

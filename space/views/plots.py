@@ -1,0 +1,163 @@
+"""Interactive plots, in colours that colour-blind eyes tell apart and that stand on a light and on a dark ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from musicrs_metric.genres import GENRES
+from musicrs_metric.paper.tables import OVERALL
+from musicrs_metric.scoring import Scores
+
+from ..board.rows import Row
+from . import words
+from .table import on_genre
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+# Okabe and Ito's, without black and with a grey that shows on both grounds; each with a symbol of its own.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon")
+_PARADIGM_PLACE: Mapping[str, int] = {"generative": 4, "retrieval": 0, "traditional": 6}
+_INK = "#808080"
+_NAMED = 5
+_POINT = "%{customdata[3]}<br>right %{customdata[1]}, up %{customdata[2]}<extra>%{fullData.name}</extra>"
+
+
+def scatter(
+    a: Row, b: Row, metric: str, threads: Sequence[str], genres: Sequence[str], queries: Sequence[str]
+) -> Figure:
+    """Every thread as a point: what the one system reached on it against what the other did.
+
+    Args:
+        a: The system upwards.
+        b: The system to the right.
+        metric: The measure.
+        threads: Ids, in dataset order; a point carries its own, so that it can be opened.
+        genres: One per thread.
+        queries: What was asked, one per thread.
+
+    Returns:
+        The figure; points that would lie on each other are moved a little apart, and say where they belong.
+    """
+    import plotly.graph_objects as go
+
+    up, right = a.table.values[metric] * 100, b.table.values[metric] * 100
+    rng = np.random.default_rng(0)
+    apart = rng.uniform(-1.2, 1.2, (2, len(up)))
+    genre_of = np.asarray(genres, dtype=object)
+    figure = go.Figure()
+    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line={"color": _INK, "dash": "dot", "width": 1})
+    for place, genre in enumerate(genre for genre in (*GENRES, "other") if genre in set(genres)):
+        chosen = np.flatnonzero(genre_of == genre)
+        figure.add_trace(
+            go.Scatter(
+                x=(right + apart[0])[chosen].tolist(),
+                y=(up + apart[1])[chosen].tolist(),
+                mode="markers",
+                name=genre,
+                customdata=[
+                    [threads[i], f"{right[i]:.1f}", f"{up[i]:.1f}", _text(queries[i], 70)] for i in chosen.tolist()
+                ],
+                hovertemplate=_POINT,
+                marker={"color": COLOURS[place % 7], "symbol": _SYMBOLS[place % 7], "size": 7, "opacity": 0.75},
+            )
+        )
+    figure.update_xaxes(title=f"{_text(b.label, 40)}, {words.metric(metric)} in per cent", range=[-4, 104])
+    figure.update_yaxes(title=f"{_text(a.label, 40)}", range=[-4, 104])
+    return _dressed(figure, height=460)
+
+
+def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: str) -> Figure:
+    """Scores by genre with chance, as in the paper's Figure 4: every system a point, the best with their intervals.
+
+    Args:
+        rows: Systems on the same pools, best first.
+        chance: Genre, and "Overall", to chance level.
+        metric: The measure.
+    """
+    import plotly.graph_objects as go
+
+    columns = [OVERALL, *(genre for genre in GENRES if genre in chance)]
+    figure = go.Figure()
+    for place, level in enumerate(map(chance.get, columns)):
+        if level is not None:
+            figure.add_shape(
+                type="line", x0=place - 0.42, x1=place + 0.42, y0=level * 100, y1=level * 100,
+                line={"color": _INK, "width": 2, "dash": "dash"},
+            )  # fmt: skip
+    figure.add_trace(
+        go.Scatter(x=[None], y=[None], mode="lines", name="chance", line={"color": _INK, "width": 2, "dash": "dash"})
+    )
+    for paradigm, place in _PARADIGM_PLACE.items():
+        others = [row for row in rows[_NAMED:] if row.entry.card.paradigm == paradigm]
+        if others:
+            figure.add_trace(_others(go, others, columns, metric, paradigm, place))
+    for number, row in enumerate(rows[:_NAMED]):
+        figure.add_trace(_named(go, row, columns, metric, number, len(rows[:_NAMED])))
+    figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=columns, range=[-0.6, len(columns) - 0.4])
+    figure.update_yaxes(title=f"{words.metric(metric)} in per cent", rangemode="tozero")
+    return _dressed(figure, height=460)
+
+
+def _others(go: Any, rows: Sequence[Row], columns: Sequence[str], metric: str, paradigm: str, place: int) -> Any:
+    rng = np.random.default_rng(place)
+    x, y, said = [], [], []
+    for row in rows:
+        for column, genre in enumerate(columns):
+            value = _part(row, genre).values[metric]
+            if value is not None:
+                x.append(column + rng.uniform(-0.36, 0.36))
+                y.append(value * 100)
+                said.append(_text(row.label, 60))
+    return go.Scatter(
+        x=x, y=y, mode="markers", name=f"other {paradigm}", text=said,
+        hovertemplate="%{text}<br>%{y:.2f}<extra></extra>",
+        marker={"color": COLOURS[place], "size": 5, "opacity": 0.45},
+    )  # fmt: skip
+
+
+def _named(go: Any, row: Row, columns: Sequence[str], metric: str, number: int, of: int) -> Any:
+    x, y, up, down = [], [], [], []
+    for column, genre in enumerate(columns):
+        scores = _part(row, genre)
+        value, interval = scores.values[metric], (scores.interval or {}).get(metric)
+        if value is not None:
+            x.append(column + (number - (of - 1) / 2) * 0.14)
+            y.append(value * 100)
+            up.append(0.0 if interval is None else (interval[1] - value) * 100)
+            down.append(0.0 if interval is None else (value - interval[0]) * 100)
+    return go.Scatter(
+        x=x, y=y, mode="markers", name=_text(row.label, 28), hovertemplate="%{y:.2f}<extra>%{fullData.name}</extra>",
+        error_y={"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.3, "width": 0},
+        marker={"color": COLOURS[number], "symbol": _SYMBOLS[number], "size": 9},
+    )  # fmt: skip
+
+
+def _part(row: Row, genre: str) -> Scores:
+    return row.scores if genre == OVERALL else on_genre(row.scores, genre)
+
+
+def _dressed(figure: Figure, *, height: int) -> Figure:
+    clear = "rgba(0,0,0,0)"
+    axis = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False, "linecolor": _INK, "automargin": True}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    figure.update_layout(
+        template="none", height=height, paper_bgcolor=clear, plot_bgcolor=clear,
+        font={"color": _INK, "size": 13, "family": "system-ui, sans-serif"},
+        margin={"l": 50, "r": 10, "t": 10, "b": 50},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        hoverlabel={"align": "left"}, dragmode=False,
+    )  # fmt: skip
+    return figure
+
+
+def _text(text: str, longest: int) -> str:
+    """Text for plotly, which takes some tags for markup."""
+    line = " ".join(text.split())
+    return escape(line if len(line) <= longest else f"{line[: longest - 1]}…", quote=False)

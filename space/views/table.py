@@ -1,0 +1,184 @@
+"""The table of the board: chance on top, then systems by what they read, the paper's own figures among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from musicrs_metric.compare import HEADLINE
+from musicrs_metric.compare.results import Standing
+from musicrs_metric.prediction_line import Outcome
+from musicrs_metric.scoring import Scores
+
+from ..board.lines import Line
+from . import words
+from .address import Address
+from .controls import link
+from .html import Html, join, outside_link, tag
+from .ranges import Scale, drawing
+
+ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
+_COLUMNS = 8
+_RANK = "Among systems that read the same; those of one group cannot be told apart from its best"
+_TO_CHANCE = "By a paired test against the exact chance level, corrected for all systems"
+_ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
+
+
+def table(lines: Sequence[Line], here: Address) -> Html:
+    """Make the table.
+
+    Args:
+        lines: Chance first, then the others in their order.
+        here: The page as it is.
+    """
+    chance, *others = lines
+    scale = _scale(lines, here.drawn)
+    body = tag(
+        "table",
+        tag("caption", _caption(chance, here)),
+        tag("thead", tag("tr", _heads(here))),
+        tag("tbody", _line(chance, chance, here, scale), class_="chance"),
+        _parts(others, chance, here, scale),
+        class_="board",
+    )
+    return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Table of systems")
+
+
+def on_genre(scores: Scores, genre: str) -> Scores:
+    """The scores on one genre, or on all where none is named or the data lack it."""
+    return scores.by["genre"].get(genre, scores) if genre else scores
+
+
+def _scale(lines: Sequence[Line], metric: str) -> Scale:
+    """Of the drawings of one measure; the largest end of an interval fills it."""
+    return Scale.over(end for line in lines for end in (line.values.get(metric), *line.interval.get(metric, ())))
+
+
+def _caption(chance: Line, here: Address) -> str:
+    where = f" of {here.genre}" if here.genre else ""
+    threads = words.plural(chance.n or 0, "thread")
+    return (
+        f"Scores in per cent over {threads}{where}, each with its 95 % interval. Drawn: the interval as a line, the "
+        "score as a dot, chance as an upright mark."
+    )
+
+
+def _heads(here: Address) -> Iterator[Html]:
+    yield tag("th", "Rank", scope="col", class_="rank", title=_RANK)
+    yield _sort_head("name", here)
+    for metric in HEADLINE:
+        yield _sort_head(metric, here)
+    yield tag("th", "To chance", scope="col", title=_TO_CHANCE)
+    yield tag("th", "Answers", scope="col", title=_ANSWERS)
+    yield _sort_head("received", here)
+
+
+def _sort_head(name: str, here: Address) -> Html:
+    mine = here.sort == name
+    arrow = ("↑" if here.ascending else "↓") if mine else ""
+    turned = "reversed" if mine and not here.order else ""
+    return tag(
+        "th",
+        link(here, words.SORTS[name], tag("span", arrow, class_="arrow", aria_hidden="true"), sort=name, order=turned),
+        scope="col",
+        class_="score" if name in HEADLINE else None,
+        aria_sort=("ascending" if here.ascending else "descending") if mine else None,
+    )
+
+
+def _parts(others: Sequence[Line], chance: Line, here: Address, scale: Scale) -> Iterator[Html]:
+    for reads, text in words.READS.items():
+        part = [line for line in others if line.reads == reads]
+        if part:
+            note = tag("small", words.READS_NOTES[reads])
+            head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
+            made = [_line(line, chance, here, scale) for line in part]
+            yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
+    if not others:
+        nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
+        yield tag("tbody", tag("tr", nothing))
+
+
+def _line(line: Line, chance: Line, here: Address, scale: Scale) -> Html:
+    standing = line.standings.get(here.drawn)
+    mark = chance.values.get(here.drawn)
+    return tag(
+        "tr",
+        tag("td", _rank(standing, line), class_="rank", data_label="Rank"),
+        tag("th", _system(line, here), scope="row", class_="system"),
+        [_score(line, metric, scale if metric == here.drawn else None, mark) for metric in HEADLINE],
+        tag("td", _verdict(standing), class_="to-chance", data_label="To chance"),
+        tag("td", _answers(line, here), class_="answers", data_label="Answers"),
+        tag("td", words.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"),
+        class_=" ".join([line.kind, *(["open"] if line.key and line.key == here.row else [])]),
+    )
+
+
+def _rank(standing: Standing | None, line: Line) -> Html | str:
+    if standing is None:
+        return "" if line.kind == "chance" else words.NOTHING
+    return join(tag("b", standing.rank), tag("small", f"group {standing.group}", class_=f"group g{standing.group % 2}"))
+
+
+def _system(line: Line, here: Address) -> Html:
+    if line.kind == "chance":
+        return join(tag("span", "Chance", class_="name"), tag("small", "a random order of each pool, exact"))
+    about = [words.PARADIGMS[line.paradigm]] if line.paradigm else []
+    about += [words.MODALITIES[line.modality]] if line.modality else []
+    if line.open_weights is not None:
+        about.append("open weights" if line.open_weights else "closed weights")
+    told = tag("small", " · ".join(about), _outside(line))
+    if line.row is None:
+        return join(tag("span", line.label, class_="name"), " ", tag("span", "reported", class_="badge"), told)
+    name = tag(
+        "a", line.label, href=here.to(row=line.row.key), data_go=True, data_row=line.row.key, title=line.label,
+        class_="name", dir="auto",
+    )  # fmt: skip
+    partial = tag("span", "partial", class_="badge") if line.row.entry.partial else None
+    return join(name, " ", partial, told)
+
+
+def _outside(line: Line) -> Html | None:
+    made = outside_link(line.row.entry.link) if line.row else None
+    return join(" · ", made) if made else None
+
+
+def _score(line: Line, metric: str, scale: Scale | None, mark: float | None) -> Html:
+    value, interval = line.values.get(metric), line.interval.get(metric)
+    drawn = None
+    if scale is not None and value is not None:
+        drawn = drawing(scale, value=None if line.kind == "chance" else value, interval=interval, mark=mark)
+    bounds = tag("small", f" {words.bounds(interval)}") if interval else None
+    return tag("td", tag("b", words.percent(value)), bounds, drawn, class_="score", data_label=words.metric(metric))
+
+
+def _verdict(standing: Standing | None) -> Html | None:
+    if standing is None or standing.chance is None:
+        return None
+    verdict = standing.chance.verdict
+    return tag("span", words.VERDICTS[verdict], class_=f"verdict {verdict}")
+
+
+def _answers(line: Line, here: Address) -> Html | None:
+    if line.row is None:
+        return None
+    scores = on_genre(line.row.scores, here.genre)
+    audio = "" if line.audio_coverage is None else f", {words.share(line.audio_coverage)} audio"
+    shares = answer_shares(line.row.judged.outcomes)
+    said = f"{words.share(shares['answered'])} answered" if shares else "outcomes not told"
+    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), tag("small", said))
+
+
+def answer_shares(outcomes: Mapping[Outcome | None, int]) -> dict[str, float]:
+    """Sum up how answers came about: "answered" as asked or repaired, and each failure under its own name.
+
+    Args:
+        outcomes: Threads per outcome; None for those that tell none.
+
+    Returns:
+        Name to share of the threads; empty where nothing is told.
+    """
+    if set(outcomes) <= {None}:
+        return {}
+    total = sum(outcomes.values())
+    failed = {str(outcome or "not told"): n / total for outcome, n in outcomes.items() if outcome not in ANSWERED}
+    return {"answered": sum(outcomes.get(outcome, 0) for outcome in ANSWERED) / total, **failed}
