@@ -89,7 +89,7 @@ class FakeHub:
         self.endpoint = f"http://127.0.0.1:{self.server.server_port}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(

@@ -1,9 +1,9 @@
 """Submissions in a repository on the Hub: on this machine's disk first, then committed, and only then called stored.
 
-The folder on disk is a `LocalStore` and holds all submissions, those of others too; a mark beside them says which of them
-are in the repository. What has no mark is committed, all at once, again and again until it is there. Each commit stands
-on a state of the repository that was looked at, so that nothing is committed twice and nobody's row is overwritten,
-whoever dies or commits at the same time.
+The folder on disk is a `LocalStore` and holds all submissions, those of others too; a mark beside them says which of
+them are in the repository. What has no mark is committed, all at once, again and again until it is there. Each commit
+stands on a state of the repository that was looked at, so that nothing is committed twice and nobody's row is
+overwritten, whoever dies or commits at the same time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .files import SUFFIX, StoredFileError, file_name, is_key, read_submission
 from .inbox import Inbox
 from .local import LocalStore
 from .marks import Marks
-from .remote import RemoteFile, ResultsRepo, Trouble
+from .remote import RemoteError, RemoteFile, ResultsRepo
 
 SUBMISSIONS = "submissions"
 _LOG = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class HubStore:
     ) -> None:
         self.local = LocalStore(folder)
         self.repo, self.pace, self.largest = repo, pace, largest
-        self._marks = Marks(self.local.folder / ".committed")
+        self._marks = Marks(self.local.folder / ".committed" / repo.repo)
         self._inbox = Inbox(repo, accept, largest)
         self._lock = FileLock(self.local.folder / ".hub.lock")  # one process at a time speaks to the Hub
         self._changed = threading.Condition()
@@ -107,11 +107,12 @@ class HubStore:
 
     def put(self, submission: Submission) -> Receipt:
         """Keep a submission; it is "stored" only where its commit was made while the sender waited."""
-        before = self.local.put(submission)
-        self._wake.set()
-        if not self._committed_soon(submission.key):
-            return Receipt(submission.key, "queued")
-        return before
+        receipt = self.local.put(submission)
+        if not self._marks.has(submission.key):
+            self._wake.set()
+            if not self._committed_soon(submission.key):
+                return Receipt(submission.key, "queued")
+        return receipt
 
     def entries(self) -> Sequence[Entry]:
         """What is kept, without the predictions, in the order in which it came in; also what still waits."""
@@ -127,7 +128,7 @@ class HubStore:
 
     def waiting(self) -> list[str]:
         """The keys of what is not committed yet."""
-        committed = self._marks.keys()
+        committed = self._marks.all()
         return [entry.key for entry in self.local.entries() if entry.key not in committed]
 
     def problem(self) -> str | None:
@@ -146,10 +147,11 @@ class HubStore:
         try:
             with self._lock:
                 more = self._step()
-        except Trouble as trouble:
-            self._failures += 1
-            wait = self._wait_after(trouble)
-            self._tell(f"{trouble.words}; {count(len(self.waiting()), 'submission')} wait on this machine's disk")
+        except RemoteError as error:
+            wait = self._failed(error)
+        except Exception as error:  # whatever it is, later submissions must still be committed
+            _LOG.exception("%s: the last attempt failed", self.repo.repo)
+            wait = self._failed(RemoteError(f"{self.repo.repo}: {type(error).__name__} on this machine, see its log"))
         else:
             self._failures = 0
             wait = self.pace.commit_s if more else 0.0
@@ -170,8 +172,7 @@ class HubStore:
         """Look, and commit what waits; return whether a commit was made, after which there has to be a pause."""
         commit = self.repo.commit_id()
         if commit != self._looked_at:
-            self._take_in(commit)
-            self._looked_at = commit
+            self._looked_at = commit if self._take_in(commit) else None
         keys = self.waiting()[:_BATCH]
         answered = self._inbox.answered()
         if not keys and not answered:
@@ -182,35 +183,39 @@ class HubStore:
         self._inbox.removed(answered)
         return True
 
-    def _take_in(self, commit: str) -> None:
-        """Bring the disk up to a commit: what others sent comes in, and what the owner removed goes."""
+    def _take_in(self, commit: str) -> bool:
+        """Bring the disk up to a commit: what others sent comes in, and what the owner removed goes.
+
+        Returns whether that was all; a file that is missing so soon after its commit may only not be shown yet.
+        """
         files = self.repo.files(SUBMISSIONS, commit)
+        named = {file for file in files if _is_named_by_key(file)}
         here = {file_name(entry.key) for entry in self.local.entries()}
-        names = {Path(file.path).name for file in files}
-        new = [file for file in files if Path(file.path).name not in here]
-        self._odd = {file: self._odd[file] for file in new if file in self._odd}
+        new = [file for file in named if Path(file.path).name not in here and file not in self._odd]
+        self._odd = {file: self._odd[file] for file in files if file in self._odd}
+        self._odd |= {
+            file: SetAside(file.path, "is no submission; they are named by their keys") for file in set(files) - named
+        }
         with ThreadPoolExecutor(_READERS) as readers:
-            list(readers.map(lambda file: self._fetch(file, commit), [file for file in new if file not in self._odd]))
+            list(readers.map(lambda file: self._fetch(file, commit), new))
         here = {file_name(entry.key) for entry in self.local.entries()}
+        names = {Path(file.path).name for file in named}
         self._marks.add(name.removesuffix(SUFFIX) for name in names & here)
-        for key in self._marks.older_than(self.pace.settled_s):
-            if file_name(key) not in names:
-                self._withdraw(key)
+        missing = {key for key in self._marks.all() if file_name(key) not in names}
+        settled = missing & self._marks.older_than(self.pace.settled_s)
+        for key in settled:
+            self._withdraw(key)
         self._inbox.read(commit, self.local)
+        return missing == settled
 
     def _fetch(self, file: RemoteFile, commit: str) -> None:
-        name = Path(file.path).name
-        if not is_key(name.removesuffix(SUFFIX)) or file.path != f"{SUBMISSIONS}/{name}":
-            self._odd[file] = SetAside(file.path, "is no submission; they are named by their keys")
-        elif file.size > self.largest:
-            self._odd[file] = SetAside(
-                file.path, f"has {file.size:,} bytes, more than the {self.largest:,} that are read"
-            )
-        else:
-            try:
-                self.local.put(read_submission(self.repo.read(file.path, commit), name))
-            except StoredFileError as error:
-                self._odd[file] = SetAside(file.path, str(error))
+        if file.size > self.largest:
+            self._odd[file] = SetAside(file.path, f"has {file.size:,} bytes, more than the {self.largest:,} to be read")
+            return
+        try:
+            self.local.put(read_submission(self.repo.read(file.path, commit), Path(file.path).name))
+        except StoredFileError as error:
+            self._odd[file] = SetAside(file.path, str(error))
 
     def _withdraw(self, key: str) -> None:
         """Take from the board what the owner removed from the repository; the file is moved, not deleted."""
@@ -230,16 +235,19 @@ class HubStore:
                 left = until - time.monotonic()
                 if left <= 0 or self._due > until or not self._thread.is_alive():
                     return False
-                self._changed.wait(left)
+                self._changed.wait(min(left, 0.5))  # the commit may be another process's
         return True
 
-    def _wait_after(self, trouble: Trouble) -> float:
-        if trouble.lasting:
+    def _failed(self, error: RemoteError) -> float:
+        """Tell of a failure, and return the seconds to wait after it."""
+        self._failures += 1
+        self._tell(f"{error.words}; {count(len(self.waiting()), 'submission')} waiting on this machine's disk")
+        if error.lasting:
             return self.pace.lasting_s
-        if trouble.wait_s is not None:
-            return trouble.wait_s
-        # Spread, so that two boards that met once do not meet again and again.
-        return min(self.pace.retry_s * 2 ** (self._failures - 1), self.pace.longest_s) * random.uniform(0.5, 1.0)
+        if error.wait_s is not None:
+            return error.wait_s
+        longest = min(self.pace.retry_s * 2.0 ** (self._failures - 1), self.pace.longest_s)
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spread, so that two boards do not meet again and again
 
     def _tell(self, problem: str | None) -> None:
         if problem is not None and problem != self._problem:
@@ -247,3 +255,8 @@ class HubStore:
         elif problem is None and self._problem is not None:
             _LOG.warning("%s: all is committed again", self.repo.repo)
         self._problem = problem
+
+
+def _is_named_by_key(file: RemoteFile) -> bool:
+    name = Path(file.path).name
+    return file.path == f"{SUBMISSIONS}/{name}" and is_key(name.removesuffix(SUFFIX)) and name.endswith(SUFFIX)

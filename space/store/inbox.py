@@ -40,7 +40,7 @@ class Inbox:
         """Judge what is new in the inbox at a commit, and put what passes into a store.
 
         Raises:
-            Trouble: The Hub does not give it.
+            RemoteError: The Hub does not give it.
         """
         if self.accept is None:
             return
@@ -81,8 +81,6 @@ class Inbox:
             raise UserError(f"{folder}: holds {', '.join(names)}, expected {PREDICTIONS} and {RUN_CARD}")
         large = [file for file in files if file.size > self.largest]
         if large:
-            raise UserError(
-                f"{large[0].path}: has {large[0].size:,} bytes, more than the {self.largest:,} that are read"
-            )
+            raise UserError(f"{large[0].path}: has {large[0].size:,} bytes, more than the {self.largest:,} to be read")
         predictions, card = (self.repo.read(f"{folder}/{name}", commit) for name in (PREDICTIONS, RUN_CARD))
         return predictions, card

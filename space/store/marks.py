@@ -23,7 +23,7 @@ class Marks:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def keys(self) -> set[str]:
+    def all(self) -> set[str]:
         """All keys that are marked."""
         return {name for name in os.listdir(self.folder) if is_key(name)}
 
@@ -41,7 +41,7 @@ class Marks:
         """Take a mark away."""
         (self.folder / key).unlink(missing_ok=True)
 
-    def older_than(self, seconds: float) -> list[str]:
+    def older_than(self, seconds: float) -> set[str]:
         """The keys that were marked before that time."""
         before = time.time() - seconds
-        return [key for key in self.keys() if (self.folder / key).stat().st_mtime <= before]
+        return {key for key in self.all() if (self.folder / key).stat().st_mtime <= before}

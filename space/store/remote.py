@@ -16,11 +16,11 @@ _TIMEOUT_S = 60.0
 _PASSING = (408, 409, 412, 429)  # and all from 500: the same request may succeed later
 
 
-class Trouble(Exception):
+class RemoteError(Exception):
     """Why the Hub did not do what it was asked for.
 
     Attributes:
-        words: One line for the owner of the board. It never quotes an answer or an error text, which could hold a token.
+        words: One line for the owner of the board; never an answer or an error text, which could hold a token.
         wait_s: Seconds after which the Hub wants to be asked again; None where it does not say.
         lasting: Whether it will not pass until the owner does something.
     """
@@ -63,7 +63,7 @@ class ResultsRepo:
         """The newest commit of its main branch.
 
         Raises:
-            Trouble: The Hub does not tell.
+            RemoteError: The Hub does not tell.
         """
         with self._asking():
             return str(self._api.dataset_info(self.repo, timeout=_TIMEOUT_S).sha)
@@ -72,7 +72,7 @@ class ResultsRepo:
         """The files under a folder, at a commit; none where there is no such folder.
 
         Raises:
-            Trouble: The Hub does not tell.
+            RemoteError: The Hub does not tell.
         """
         from huggingface_hub import RepoFile
         from huggingface_hub.errors import EntryNotFoundError
@@ -90,7 +90,7 @@ class ResultsRepo:
         """The content of a file, at a commit.
 
         Raises:
-            Trouble: The Hub does not give it.
+            RemoteError: The Hub does not give it.
         """
         with self._asking(), tempfile.TemporaryDirectory() as folder:
             name = self._api.hf_hub_download(self.repo, path, revision=commit, repo_type="dataset", local_dir=folder)
@@ -106,7 +106,7 @@ class ResultsRepo:
             title: What is done.
 
         Raises:
-            Trouble: It is not known whether the commit was made; look again before the next.
+            RemoteError: It is not known whether the commit was made; look again before the next.
         """
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
@@ -119,9 +119,8 @@ class ResultsRepo:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        from huggingface_hub import errors
+        from huggingface_hub import errors, get_session
         from huggingface_hub.errors import HfHubHTTPError
-        from huggingface_hub.utils import get_session
 
         # The client has no time limit of its own, and a connection that is silent for ever would stop all commits.
         get_session().timeout = _TIMEOUT_S
@@ -131,18 +130,18 @@ class ResultsRepo:
         except HfHubHTTPError as error:
             raise self._refused(error) from None  # what it says and whence it came are not for a log
         except (http_error, OSError) as error:
-            raise Trouble(f"{self.repo}: the Hub cannot be reached ({type(error).__name__})") from None
+            raise RemoteError(f"{self.repo}: the Hub cannot be reached ({type(error).__name__})") from None
 
-    def _refused(self, error: HfHubHTTPError) -> Trouble:
+    def _refused(self, error: HfHubHTTPError) -> RemoteError:
         status = error.response.status_code
         if status in _PASSING or status >= 500:
-            return Trouble(f"{self.repo}: the Hub answered {status}", wait_s=_wait(error.response.headers))
+            return RemoteError(f"{self.repo}: the Hub answered {status}", wait_s=_wait(error.response.headers))
         words = {
             401: "the Hub does not accept the token; set another as HF_TOKEN",
             403: "the token has no right to write there; set one with write access as HF_TOKEN",
             404: "the Hub has no such dataset repository, or the token may not see it; make it, or mend RESULTS_REPO",
         }.get(status, f"the Hub answered {status}")
-        return Trouble(f"{self.repo}: {words}", lasting=True)
+        return RemoteError(f"{self.repo}: {words}", lasting=True)
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:

@@ -1,0 +1,315 @@
+"""Submissions in a repository on the Hub, against a stand-in that fails: nothing is lost, nothing committed twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.run_card import RunCard
+from space.store import Receipt
+from space.store.files import file_name, key_of, to_bytes
+from space.store.hub import HubStore, Pace
+from space.store.remote import ResultsRepo
+from space.submission import Submission
+
+from ..fakehub import ONLINE, READER, TOKEN, FakeHub, Fault
+
+REPO = "org/results"
+PAGE = f"datasets/{REPO}"
+QUICK = Pace(commit_s=0.05, look_s=0.05, retry_s=0.05, longest_s=0.2, lasting_s=0.1, patience_s=10.0, settled_s=0.0)
+Open = Callable[..., HubStore]
+
+
+def submission(name: str = "CLAP", received_at: str = "2026-03-01T10:00:00Z") -> Submission:
+    """A submission of one thread."""
+    card = RunCard(
+        name=name, paradigm="retrieval", modality="audio_only", dataset="musicrs", config="audio_only",
+        fingerprint="f" * 64, reads="thread",
+    )  # fmt: skip
+    predictions = (Prediction("t3_a", ("So What", "Blue in Green")),)
+    return Submission(key=key_of(card, predictions), card=card, received_at=received_at, predictions=predictions)
+
+
+def path_of(one: Submission) -> str:
+    return f"submissions/{file_name(one.key)}"
+
+
+def times_committed(hub: FakeHub) -> Counter[str]:
+    """How often each path was written to the repository."""
+    return Counter(path for commit in hub.commits for path in commit.added)
+
+
+def until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def nothing_waits(store: HubStore) -> bool:
+    return not store.waiting()
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with FakeHub() as hub:
+        hub.repos[PAGE] = {"README.md": b"results"}
+        yield hub
+
+
+@pytest.fixture
+def open_store(hub: FakeHub, tmp_path: Path) -> Iterator[Open]:
+    """Makes stores and closes them; the folder's name tells one board from another."""
+    opened: list[HubStore] = []
+
+    def open_store(
+        folder: str = "board",
+        token: str = TOKEN,
+        pace: Pace = QUICK,
+        accept: Callable[[bytes, bytes], Submission] | None = None,
+        start: bool = True,
+    ) -> HubStore:
+        repo = ResultsRepo(REPO, token, hub.endpoint)
+        opened.append(HubStore(tmp_path / folder, repo, pace=pace, accept=accept, largest=10_000))
+        if start:
+            opened[-1].start()
+        return opened[-1]
+
+    yield open_store
+    for store in opened:
+        store.close()
+
+
+def test_stored_means_committed(hub: FakeHub, open_store: Open) -> None:
+    """The file in the repository is the submission, and the same one again is neither committed nor new."""
+    store, one = open_store(), submission()
+    assert store.put(one) == Receipt(one.key, "stored")
+    assert hub.repos[PAGE][path_of(one)] == to_bytes(one)
+    assert store.put(one) == Receipt(one.key, "already")
+    assert store.get(one.key) == one
+    assert [entry.key for entry in store.entries()] == [one.key]
+    assert store.waiting() == []
+    assert times_committed(hub) == {path_of(one): 1}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["refused", "done, and its answer lost"])
+@pytest.mark.parametrize("status", [409, 412, 429, 500, 503, 0], ids=lambda status: str(status or "dropped"))
+def test_failed_commits(hub: FakeHub, open_store: Open, status: int, after: bool) -> None:
+    """A commit that fails twice is made once, also where it was made and only its answer was lost."""
+    hub.faults.append(Fault("/commit/", status, times=2, after=after))
+    store, one = open_store(), submission()
+    assert store.put(one).state == "stored"
+    assert times_committed(hub) == {path_of(one): 1}
+    assert store.problem() is None
+
+
+@pytest.mark.parametrize("where", ["/tree/", "/api/datasets/org/results", "/preupload/"])
+def test_failed_questions(hub: FakeHub, open_store: Open, where: str) -> None:
+    """The Hub may fail before the commit as well."""
+    hub.repos[PAGE][path_of(submission("other"))] = to_bytes(submission("other"))
+    hub.faults.append(Fault(where, 503, times=1))
+    store, one = open_store(), submission()
+    assert store.put(one).state == "stored"
+    assert times_committed(hub) == {path_of(one): 1}
+    assert len(store.entries()) == 2
+
+
+def test_the_hub_says_when(hub: FakeHub, open_store: Open) -> None:
+    """Until the time that the Hub names nothing is asked, and the sender is told at once that it waits."""
+    hub.faults.append(Fault("/commit/", 429, times=1, retry_after=3))
+    store, start = open_store(pace=replace(QUICK, patience_s=1.0)), time.monotonic()
+    assert store.put(submission()).state == "queued"
+    assert time.monotonic() - start < 2
+    asked = len(hub.asked)
+    assert store.put(submission("another")).state == "queued"
+    assert len(hub.asked) == asked
+    assert until(lambda: not store.waiting())
+    assert time.monotonic() - start > 3
+    assert [len(commit.added) for commit in hub.commits] == [2]
+
+
+def test_commits_keep_their_distance(hub: FakeHub, open_store: Open) -> None:
+    """One after the other within the pause between commits: the first is stored, the rest wait and go together."""
+    store = open_store(pace=Pace(commit_s=2.0, look_s=0.05, patience_s=1.0))
+    states = [store.put(submission(str(i))).state for i in range(10)]
+    assert states == ["stored"] + ["queued"] * 9
+    assert until(lambda: not store.waiting())
+    assert [len(commit.added) for commit in hub.commits] == [1, 9]
+
+
+@pytest.mark.parametrize(
+    ("token", "repo", "told"),
+    [
+        (READER, PAGE, "the token has no right to write there"),
+        ("hf_secret_gone", PAGE, "the Hub does not accept the token"),
+        (TOKEN, "datasets/org/elsewhere", "the Hub has no such dataset repository"),
+    ],
+)
+def test_what_the_owner_has_to_mend(
+    hub: FakeHub, open_store: Open, caplog: pytest.LogCaptureFixture, token: str, repo: str, told: str
+) -> None:
+    """It stays queued, the owner reads why without the token, and a board with the right settings commits it."""
+    hub.repos[repo] = hub.repos.pop(PAGE)
+    store, one = open_store(token=token, pace=replace(QUICK, patience_s=0.5)), submission()
+    assert store.put(one).state == "queued"
+    assert store.waiting() == [one.key]
+    assert told in (store.problem() or "")
+    assert "1 submission waiting" in (store.problem() or "")
+    store.close()
+    assert told in caplog.text
+    assert token not in caplog.text + (store.problem() or "")
+    assert [entry.key for entry in store.entries()] == [one.key]
+    hub.repos[PAGE] = hub.repos.pop(repo)
+    assert until(partial(nothing_waits, open_store()))
+    assert times_committed(hub) == {path_of(one): 1}
+
+
+PUT = """
+import sys
+from pathlib import Path
+from space.store.hub import HubStore, Pace
+from space.store.remote import ResultsRepo
+from space.store.files import read_submission
+folder, endpoint, file = sys.argv[1:]
+store = HubStore(folder, ResultsRepo("org/results", "hf_writer", endpoint), pace=Pace(patience_s=0.5))
+store.start()
+print(store.put(read_submission(Path(file).read_bytes(), Path(file).name)).state, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["before the commit", "after the commit, before it is known"])
+def test_killed_between_disk_and_commit(hub: FakeHub, open_store: Open, tmp_path: Path, made: bool) -> None:
+    """What a killed process has acknowledged as queued is committed once by the next."""
+    one = submission()
+    file = tmp_path / file_name(one.key)
+    file.write_bytes(to_bytes(one))
+    hub.faults.append(Fault("/commit/", 503, times=1000, retry_after=60, after=made))
+    command = [sys.executable, "-c", PUT, str(tmp_path / "board"), hub.endpoint, str(file)]
+    environment = {**os.environ, **ONLINE}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "queued"
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert times_committed(hub) == ({path_of(one): 1} if made else {})
+    hub.faults.clear()
+    for _ in range(2):
+        store = open_store()
+        assert until(partial(nothing_waits, store))
+        assert [entry.key for entry in store.entries()] == [one.key]
+    assert times_committed(hub) == {path_of(one): 1}
+
+
+def test_many_at_once(hub: FakeHub, open_store: Open) -> None:
+    """Forty from ten threads while the Hub fails: forty files, each written once, in few commits."""
+    hub.faults += [Fault("/commit/", 500, times=2), Fault("/commit/", 412, times=1)]
+    store = open_store()
+    with ThreadPoolExecutor(10) as senders:
+        states = list(senders.map(lambda i: store.put(submission(f"system {i}")).state, range(40)))
+    assert set(states) == {"stored"}
+    written = times_committed(hub)
+    assert (len(written), set(written.values())) == (40, {1})
+    assert len(hub.commits) < 20
+
+
+def test_two_boards_with_one_repository(hub: FakeHub, open_store: Open) -> None:
+    """Two boards that take submissions in at the same time lose none of each other's, and show the same rows."""
+    boards = [open_store("one"), open_store("two")]
+    both = threading.Barrier(2)
+
+    def send(board: int) -> None:
+        both.wait()
+        for i in range(6):
+            boards[board].put(submission(f"{board} {i}"))
+        boards[board].put(submission("the same", received_at=f"2026-03-0{board + 1}T00:00:00Z"))
+
+    with ThreadPoolExecutor(2) as senders:
+        list(senders.map(send, range(2)))
+    assert until(lambda: all(len(board.entries()) == 13 and not board.waiting() for board in boards))
+    assert {path for path in hub.repos[PAGE] if path != "README.md"} == set(times_committed(hub))
+    assert set(times_committed(hub).values()) == {1}
+
+
+def test_what_others_committed(hub: FakeHub, open_store: Open) -> None:
+    """A submission of another board is shown; a file that is none is set aside with the reason."""
+    one, damaged = submission(), submission("damaged")
+    files = hub.repos[PAGE]
+    files[path_of(one)] = to_bytes(one)
+    files[path_of(damaged)] = to_bytes(damaged).replace(b"So What", b"So Whet")
+    files["submissions/notes.txt"] = b"hello"
+    files[f"submissions/deep/{file_name(one.key)}"] = to_bytes(one)
+    files[path_of(submission("large"))] = b"x" * 10_001
+    store = open_store()
+    assert until(lambda: len(store.set_aside()) == 4 and len(store.entries()) == 1)
+    assert store.get(one.key) == one
+    told = {one.file: one.reason for one in store.set_aside()}
+    assert "no submission" in told["submissions/notes.txt"]
+    assert "damaged or was changed" in told[path_of(damaged)]
+    assert "more than the 10,000" in told[path_of(submission("large"))]
+    files[path_of(damaged)] = to_bytes(damaged)  # mended by hand
+    assert until(lambda: len(store.entries()) == 2)
+    assert hub.commits == []
+
+
+def test_the_owner_withdraws(hub: FakeHub, open_store: Open) -> None:
+    """What the owner removes from the repository leaves the board and is not committed again."""
+    store, one, other = open_store(), submission(), submission("other")
+    assert [store.put(each).state for each in (one, other)] == ["stored", "stored"]
+    del hub.repos[PAGE][path_of(one)]
+    assert until(lambda: [entry.key for entry in store.entries()] == [other.key])
+    assert store.waiting() == []
+    assert times_committed(hub) == {path_of(one): 1, path_of(other): 1}
+
+
+def test_a_listing_that_lags_withdraws_nothing(hub: FakeHub, open_store: Open) -> None:
+    """A file that is not shown right after its commit stays, and is looked for again."""
+    store, one = open_store(pace=Pace(commit_s=0.0, look_s=0.05)), submission()
+    assert store.put(one).state == "stored"
+    content = hub.repos[PAGE].pop(path_of(one))
+    asked = len(hub.asked)
+    assert until(lambda: len(hub.asked) > asked + 6)
+    assert [entry.key for entry in store.entries()] == [one.key]
+    hub.repos[PAGE][path_of(one)] = content
+    assert times_committed(hub) == {path_of(one): 1}
+
+
+def test_the_inbox(hub: FakeHub, open_store: Open) -> None:
+    """A run that came by a pull request becomes a submission, and its folder goes; one that is refused stays."""
+
+    def accept(predictions: bytes, card: bytes) -> Submission:
+        if predictions == b"bad":
+            raise UserError("line 1: not JSON")
+        return submission(card.decode())
+
+    hub.repos[PAGE] |= {
+        "inbox/a/predictions.jsonl": b"good", "inbox/a/run.json": b"CLAP",
+        "inbox/b/predictions.jsonl": b"bad", "inbox/b/run.json": b"CLAP",
+        "inbox/c/run.json": b"alone",
+    }  # fmt: skip
+    store = open_store(accept=accept)
+    assert until(lambda: path_of(submission()) in hub.repos[PAGE] and len(store.set_aside()) == 2)
+    assert [path for path in hub.repos[PAGE] if path.startswith("inbox/a")] == []
+    told = {one.file: one.reason for one in store.set_aside()}
+    assert told["inbox/b"] == "line 1: not JSON"
+    assert "expected predictions.jsonl and run.json" in told["inbox/c"]
+    assert times_committed(hub) == {path_of(submission()): 1}
+    assert len(hub.commits) == 1
