@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from musicrs_metric.errors import UserError
+
 from .options import describe
 from .registry import SYSTEMS, missing_packages, system_class
 from .system import Declaration
@@ -22,7 +24,11 @@ def systems_table() -> Table:
     for heading in ("system", "paradigm", "modalities", "reads", "needs", "here", "how it ranks"):
         table.add_column(heading, no_wrap=heading == "system")
     for name in SYSTEMS:
-        declared = system_class(name).declaration
+        try:
+            declared = system_class(name).declaration
+        except UserError as error:  # one that is broken must not hide the others
+            table.add_row(name, "", "", "", "", "broken", str(error))
+            continue
         needs = ", ".join(declared.needs) or "–"
         modalities = ", ".join(declared.modalities)
         row = (name, declared.paradigm, modalities, declared.reads, needs, _here(declared), declared.description)

@@ -58,7 +58,7 @@ class Processes:
 
 def launched() -> Processes:
     """The processes that the launcher started; torch is imported only where there are several."""
-    world = _world()
+    world = launched_world()
     if world <= 1:
         return Processes()
     state = _state()
@@ -73,7 +73,8 @@ def device() -> torch.device:
     return found
 
 
-def _world() -> int:
+def launched_world() -> int:
+    """Number of processes that the launcher started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -85,5 +86,5 @@ def _state() -> Any:
     except ImportError as error:
         raise UserError(f"accelerate is not installed ({error}); pip install 'musicrs[baselines]'") from error
     # Told nothing, accelerate does not make a group of several processes on CPUs.
-    no_device = _world() > 1 and not (torch.cuda.is_available() or torch.xpu.is_available())
+    no_device = launched_world() > 1 and not (torch.cuda.is_available() or torch.xpu.is_available())
     return PartialState(cpu=no_device or parse_flag_from_env("ACCELERATE_USE_CPU"), timeout=_PATIENCE)

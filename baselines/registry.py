@@ -22,6 +22,16 @@ SYSTEMS = {
     "collap": "baselines.systems.collap:Collap",
     "pe_audio": "baselines.systems.pe_audio:PeAudio",
     "muq_mulan": "baselines.systems.muq_mulan:MuqMulan",
+    "qwen2_audio": "baselines.systems.qwen2_audio:Qwen2Audio",
+    "qwen2_5_omni": "baselines.systems.qwen2_5_omni:Qwen25Omni",
+    "qwen3_omni": "baselines.systems.qwen3_omni:Qwen3Omni",
+    "audio_flamingo3": "baselines.systems.audio_flamingo3:AudioFlamingo3",
+    "music_flamingo": "baselines.systems.music_flamingo:MusicFlamingo",
+    "phi4_multimodal": "baselines.systems.phi4_multimodal:Phi4Multimodal",
+    "salmonn_7b": "baselines.systems.salmonn_7b:Salmonn7B",
+    "salmonn_13b": "baselines.systems.salmonn_13b:Salmonn13B",
+    "futga": "baselines.systems.futga:Futga",
+    "openai_api": "baselines.systems.openai_api:OpenAIApi",
 }
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+_ESTIMATED_FROM = 3600  # seconds
+
 
 class Reporter:
     """Tells the user how a run goes.
@@ -27,7 +29,7 @@ class Reporter:
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
-    def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+    def progress(self, label: str, total: int) -> Iterator[Callable[[int, str], None]]:
         """Show a progress bar while the block runs.
 
         Args:
@@ -35,15 +37,17 @@ class Reporter:
             total: Number of threads to do.
 
         Yields:
-            A function to call with the number of threads just done.
+            A function to call with the number of threads just done, and how fast it goes in words, if anyone knows.
         """
         if self._console is None or not self._bar:
-            yield lambda _done: None
+            yield lambda _done, _pace: None
             return
         from rich.markup import escape
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._console) as progress:
-            task = progress.add_task(escape(label), total=total)
-            yield lambda done: progress.advance(task, done)
+        words, pace = TextColumn("{task.description}"), TextColumn("{task.fields[pace]}")
+        columns = (words, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), pace)
+        # A thread may take a language model minutes, and the time left is estimated from several.
+        with Progress(*columns, console=self._console, speed_estimate_period=_ESTIMATED_FROM) as progress:
+            task = progress.add_task(escape(label), total=total, pace="")
+            yield lambda done, at: progress.update(task, advance=done, pace=at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from musicrs_metric.errors import UserError
@@ -16,6 +16,7 @@ from .answers import FAILURES, Answers, blaming
 from .card import complete_card, draft_card
 from .data import Data
 from .hearing import Record, check_clips
+from .notes import NoteWriter, finish_notes, has_notes
 from .parts import PartWriter, in_order, share
 from .processes import Processes
 from .reporter import Reporter
@@ -89,6 +90,7 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
     policy = plan.system.context.missing_audio
     check_clips(plan.data.threads, policy)
+    survey(plan)
     position = plan.data.references.position
     folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name), position)
     finished = folder.finished(plan.retry_failed)
@@ -109,7 +111,8 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         if not processes.is_main:
             return None
         predictions = in_order(wanted, folder.finished())
-        if all(prediction.outcome == "failed" for prediction in predictions):
+        unanswered = not has_notes(plan.out, folder.parts)  # else it is the answers that could not be read
+        if unanswered and all(prediction.outcome == "failed" for prediction in predictions):
             raise UserError(
                 f"{folder.card.name} failed on every thread; tracebacks are in {plan.out / FAILURES}, and "
                 "--retry-failed tries again"
@@ -120,10 +123,23 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
             heard = None if policy is None else Record(plan.system, ranked)
         coverage = None if heard is None else heard.coverage()
         card = complete_card(folder.card, predictions, processes, seconds, coverage)
+        ledger = finish_notes(plan.out, folder.parts, wanted)
+        if ledger:
+            card = replace(card, extra=card.extra | {"ledger": ledger})
         folder.end(predictions, card, heard)
         if trouble is not None:
             raise UserError(f"{trouble}; the run is finished all the same, the same command shows its scores")
         return Result(predictions, card, len(finished))
+
+
+def survey(plan: Plan) -> None:
+    """Let the system look over the whole dataset, before its card is drafted.
+
+    Raises:
+        UserError: The system says that the user has to act, or an error in its own code.
+    """
+    with blaming(plan.system.declaration.name, "survey"):
+        plan.system.survey([thread.without_labels() for thread in plan.data.threads])
 
 
 def _rank(
@@ -139,11 +155,14 @@ def _rank(
         with PartWriter(folder.parts, processes.rank, folder.config) as part:
             with processes.main_first(), blaming(system.declaration.name, "prepare", plan.out / FAILURES):
                 system.prepare(sight.before())
+            notes = NoteWriter(folder.parts, processes.rank)
             with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
                 for start in range(0, len(positions), size):
                     batch = [sight.task(position) for position in positions[start : start + size]]
-                    part.append(answers.rank(batch))
-                    advance(len(batch))
+                    predictions = answers.rank(batch)
+                    notes.append(system.notes())
+                    part.append(predictions)
+                    advance(len(batch), system.pace())
     finally:
         trouble = _close(plan)
     if trouble is not None and not processes.is_main:

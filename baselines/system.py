@@ -159,8 +159,17 @@ class System(ABC):
         """What it reads under its options."""
         return self.declaration.reads
 
+    def survey(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - most systems need no plan
+        """Look over the whole dataset before the run, in order to plan for the longest thread; loads no weights.
+
+        Every system is shown it, whatever it reads: lengths may be learnt here, and nothing of what the texts say.
+
+        Args:
+            threads: All threads, without labels and without the bytes of their clips.
+        """
+
     def facts(self) -> Facts:
-        """What its options and its weights make of the run; loads no weights."""
+        """What its options, its weights and its survey make of the run; loads no weights."""
         return Facts()
 
     def heard(self, thread: Thread) -> list[float]:
@@ -198,6 +207,18 @@ class System(ABC):
             One prediction per task, in the order of the batch. An exception makes the runner try the threads one by
             one; those that fail again are recorded as failed.
         """
+
+    def notes(self) -> list[dict[str, Any]]:
+        """What is to be kept of the answers given since the last call, beside the predictions.
+
+        Returns:
+            At most one JSON object per thread, with its `thread_id`; counts in a `ledger` are added up in the run card.
+        """
+        return []
+
+    def pace(self) -> str:
+        """How fast it goes, in a few words for the progress bar, such as tokens a second."""
+        return ""
 
     def close(self) -> None:  # noqa: B027 - most systems have nothing to put away
         """Put away what outlives the run, such as caches."""

@@ -19,6 +19,9 @@ class Ears:
             handed to it. None for no limit.
         total_limit_s: What it hears of a whole prompt, in seconds; None for no limit but the context.
         several_clips: Whether a prompt may hold several clips; otherwise they are joined into one.
+        template_tokens: Most tokens that a chat template adds to a request in words.
+        silence_s: Seconds of silence that the `paper` protocol gives the model where there is nothing to hear, as was
+            published; 0 for none.
         weights_gib: Memory of the weights in bfloat16, in GiB.
         cache_kib_per_token: Memory of the key-value cache per token in bfloat16, in KiB.
     """
@@ -30,6 +33,8 @@ class Ears:
     clip_limit_s: float | None = None
     total_limit_s: float | None = None
     several_clips: bool = True
+    template_tokens: int = 64
+    silence_s: float = 0.0
     weights_gib: float
     cache_kib_per_token: float
 

@@ -11,7 +11,7 @@ from musicrs_metric.errors import UserError
 HELP = "a Hub id, with @REVISION if need be, or a folder as `save_pretrained` writes it"
 # Weights without code in them are taken where there are any.
 _KINDS = ("*.safetensors", "*.bin")
-_REST = ["*.json", "*.txt", "*.model"]
+_REST = ("*.json", "*.txt", "*.model", "*.jinja")
 
 
 class Checkpoint(NamedTuple):
@@ -26,12 +26,14 @@ class Checkpoint(NamedTuple):
     revision: str
 
 
-def find_checkpoint(source: str, flag: str = "--weights") -> Checkpoint:
+def find_checkpoint(source: str, flag: str = "--weights", *, weights: bool = True) -> Checkpoint:
     """Find a model, and download it where need be.
 
     Args:
         source: See `HELP`.
         flag: The option that named it, for messages.
+        weights: Whether the weights are needed; otherwise no more is downloaded than what lies beside them, such as
+            configuration and tokenizer. The revision is the same.
 
     Raises:
         UserError: No such folder, no weights in it, or the Hub does not give them.
@@ -41,6 +43,9 @@ def find_checkpoint(source: str, flag: str = "--weights") -> Checkpoint:
     name, _, revision = source.partition("@")
     if name.count("/") != 1 or name.startswith((".", "/")):
         raise UserError(f"{flag} {source}: no such folder; expected {HELP}")
+    if not weights:
+        folder = _download(name, revision or None, list(_REST), flag)
+        return Checkpoint(folder, folder.name)
     for kind in _KINDS:
         folder = _download(name, revision or None, [*_REST, kind], flag)
         if any(folder.glob(kind)):
@@ -53,9 +58,12 @@ def _hashed(folder: Path, flag: str) -> Checkpoint:
     if not weights or not (folder / "config.json").is_file():
         raise UserError(f"{flag} {folder}: no weights or no config.json in it; expected {HELP}")
     digest = hashlib.sha256()
-    for file in [*sorted(folder.glob("*.json")), *sorted(folder.glob("*.txt")), *weights]:
+    beside = [file for kind in _REST for file in sorted(folder.glob(kind))]
+    below = [file for kind in (*_REST, *_KINDS) for file in sorted(folder.glob(f"[!.]*/{kind}"))]  # such as adapters
+    for file in [*beside, *weights, *below]:
+        name = file.relative_to(folder).as_posix()
         with file.open("rb") as stream:
-            digest.update(file.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+            digest.update(name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
     return Checkpoint(folder, f"sha256:{digest.hexdigest()}")
 
 

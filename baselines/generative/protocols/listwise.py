@@ -1,0 +1,33 @@
+"""All candidates at once, numbered; the answer is a list of numbers, and there is room for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from musicrs_dataset.records import Thread
+
+from ..listener import Listener
+from ..settings import ProtocolName
+from .base import Answer, Ask, Protocol
+from .reading import read_all
+
+# Beside the numbers there is room for a sentence before them, and for brackets around them.
+_BESIDE = 128
+
+
+class Listwise(Protocol):
+    """Asks for the numbers of the candidates, best first."""
+
+    name: ClassVar[ProtocolName] = "listwise"
+
+    def budget(self, listener: Listener, thread: Thread) -> int:
+        """Twice the tokens of all numbers, and some for talk."""
+        if self.options.answer_tokens is not None:
+            return self.options.answer_tokens
+        numbers = ", ".join(str(number) for number in range(1, len(self.shown(thread)) + 1))
+        return 2 * listener.n_tokens(numbers) + _BESIDE
+
+    def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
+        """Complete the prompts and read numbers; candidates that an answer leaves out follow in random order."""
+        return read_all(self, listener, asks, numbered=True, keep_unknown=False)

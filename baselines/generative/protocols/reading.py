@@ -1,0 +1,35 @@
+"""From completions to rankings: what the two protocols share whose answers have to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from musicrs_metric.matching import Pool
+
+from ..listener import Completion, Listener
+from ..reading import complete_ranking, read_answer
+from .base import Answer, Ask, Protocol
+
+
+def read_all(
+    protocol: Protocol, listener: Listener, asks: Sequence[Ask], *, numbered: bool, keep_unknown: bool
+) -> list[Answer]:
+    """Complete prompts together, read each answer, and append what it leaves out.
+
+    Args:
+        protocol: Tells in what order the candidates were shown.
+        listener: The model.
+        asks: At least one.
+        numbered: Whether numbers were asked for.
+        keep_unknown: Whether invented titles keep their places.
+    """
+    completions = listener.complete([ask.prompt for ask in asks], max(ask.budget for ask in asks))
+    return [_read(protocol, ask, found, numbered, keep_unknown) for ask, found in zip(asks, completions, strict=True)]
+
+
+def _read(protocol: Protocol, ask: Ask, found: Completion, numbered: bool, keep_unknown: bool) -> Answer:
+    pool = Pool(protocol.shown(ask.thread))
+    reading = read_answer(found.text, pool, numbered=numbered, cut=found.cut)
+    prediction = complete_ranking(reading, pool, protocol.seed, ask.thread.thread_id, keep_unknown=keep_unknown)
+    ledger = {name: int(value) for name, value in reading.ledger._asdict().items()}
+    return Answer(prediction, found.text, found.n_tokens, ledger)

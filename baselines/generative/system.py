@@ -1,0 +1,160 @@
+"""A system made of a model that hears and answers in words: a protocol asks, and its reading of the answer ranks."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from musicrs_dataset.clips import load_clips
+from musicrs_dataset.records import Thread
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import Prediction
+
+from ..system import Context, Facts, System, Task
+from .fitting import ClipPlan, Load, fit
+from .listener import Listener, LocalListener, Prompt
+from .memory import Memory, is_out_of_memory, release
+from .protocols import Answer, Ask, Protocol, make_protocol
+from .settings import GenerativeOptions
+
+
+class Generative(System):
+    """Ranks by asking a model.
+
+    A subclass declares itself, with a batch of 1 (another size may turn near-ties, as padding and the shapes of
+    matrices change last digits), and makes its model; nothing else.
+    """
+
+    Options = GenerativeOptions
+    hears = True
+
+    def __init__(self, options: Any, context: Context) -> None:
+        super().__init__(options, context)
+        options.check()
+        self.listener = self.make_listener()
+        self.protocol: Protocol = make_protocol(options, context.modality, context.seed)
+        if self.protocol.is_local and not isinstance(self.listener, LocalListener):
+            raise UserError(f"--protocol {options.protocol}: takes a model in this process; use listwise or paper")
+        self._plan: ClipPlan | None = None
+        self._notes: list[dict[str, Any]] = []
+        self._at_once: int | None = None  # threads; less than a batch once memory ran out
+        self._n_tokens, self._seconds = 0, 0.0
+
+    @abstractmethod
+    def make_listener(self) -> Listener:
+        """The model under `self.options` and `self.context`; cheap, see `Listener`."""
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether clips are listened to in this modality."""
+        return self.context.modality != "query_only"
+
+    @property
+    def plan(self) -> ClipPlan:
+        """How much is heard of every thread, fitted by `survey`.
+
+        Raises:
+            UserError: The dataset was not surveyed.
+        """
+        if self._plan is None:
+            raise UserError(f"{self.declaration.name}: the clips were not fitted; call survey(threads) first")
+        return self._plan
+
+    def survey(self, threads: Sequence[Thread]) -> None:
+        """Fit the clips of a whole dataset to the model's context."""
+        self._plan = fit(self.listener.ears, [self._load(thread) for thread in threads], self.options.seconds)
+
+    def facts(self) -> Facts:
+        """The revision of the weights, the protocol and its prompt, and the plan of the clips."""
+        return Facts(
+            model_revision=self.listener.revision,
+            protocol=self.protocol.name,
+            prompt_hash=self.protocol.prompt_hash,
+            clip_plan=str(self.plan) if self.is_heard else None,
+        )
+
+    def heard(self, thread: Thread) -> list[float]:
+        """A clip is heard up to its share of the time."""
+        return self.plan.heard([clip.duration_s for clip in thread.clips or ()])
+
+    def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: ARG002
+        """Load the weights."""
+        self.listener.load()
+
+    def rank(self, batch: Sequence[Task]) -> list[Prediction]:
+        """Ask for all threads of the batch together, or for as many as fit into memory."""
+        started = time.monotonic()
+        asks = [self._ask(task.thread) for task in batch]
+        answers = self._answers(asks)
+        self._seconds += time.monotonic() - started
+        self._n_tokens += sum(answer.n_tokens for answer in answers)
+        self._notes += [answer.note() for answer in answers]
+        return [answer.prediction for answer in answers]
+
+    def notes(self) -> list[dict[str, Any]]:
+        """What the model wrote, and the account of the reading, since the last call."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def pace(self) -> str:
+        """Tokens a second."""
+        return f"{self._n_tokens / self._seconds:.1f} tokens/s" if self._seconds else ""
+
+    def first_prompt(self, thread: Thread) -> str:
+        """The words that a thread's prompt has, and where its clips stand."""
+        prompt = self._words(thread)
+        heard = [f"{seconds:.1f} s" for seconds in self.heard(thread)] if self.is_heard else []
+        return f"[{', '.join(heard)} of sound]\n{prompt}" if heard else prompt
+
+    @cached_property
+    def memory(self) -> Memory:
+        """An estimate of what the model takes for the fullest thread."""
+        return Memory.of(self.listener.ears, self.plan.tokens, self.declaration.batch_size)
+
+    def _answers(self, asks: Sequence[Ask]) -> list[Answer]:
+        """Ask for at most `_at_once` threads together, and for half of them from then on where memory runs out."""
+        if self._at_once is not None and len(asks) > self._at_once:
+            parts = [asks[start : start + self._at_once] for start in range(0, len(asks), self._at_once)]
+            return [answer for part in parts for answer in self._answers(part)]
+        try:
+            return self.protocol.rank(self.listener, asks)
+        except Exception as error:
+            if not is_out_of_memory(error) or len(asks) == 1:
+                raise
+        # Outside of the handler nothing of the failed attempt is held any more.
+        release()
+        self._at_once = len(asks) // 2
+        return self._answers(asks)
+
+    def _ask(self, thread: Thread) -> Ask:
+        prompt = Prompt(self._words(thread), self._sound(thread))
+        return Ask(thread, prompt, self.protocol.budget(self.listener, thread))
+
+    def _words(self, thread: Thread) -> str:
+        return self.protocol.words(thread, len(thread.clips or ()) if self.is_heard else 0)
+
+    def _sound(self, thread: Thread) -> tuple[Any, ...]:
+        rate = self.listener.ears.sampling_rate
+        if self.is_heard and thread.clips:
+            return self.plan.pieces(list(load_clips(zip(thread.clips, self.heard(thread), strict=True), rate)))
+        if self._is_silent(thread):
+            return (np.zeros(round(self.listener.ears.silence_s * rate), dtype=np.float32),)
+        return ()
+
+    def _is_silent(self, thread: Thread) -> bool:
+        """Whether silence is to stand in for clips."""
+        there = self.is_heard and thread.clips
+        return not there and self.protocol.silence and self.listener.ears.silence_s > 0
+
+    def _load(self, thread: Thread) -> Load:
+        # In stored order, a run in several orders would measure each of them and might fit them differently.
+        clips = [clip.duration_s for clip in thread.clips or ()] if self.is_heard else []
+        if self._is_silent(thread):
+            clips = [self.listener.ears.silence_s]
+        text = self.listener.n_tokens(self._words(thread))
+        return Load(thread.thread_id, clips, text, self.protocol.budget(self.listener, thread))

@@ -1,0 +1,85 @@
+"""What a run keeps of the answers beside the predictions: `answers.jsonl`, one line per thread.
+
+Systems that read a model's answers leave there what it wrote and how it was read. Every process appends to a file of
+its own, before it writes the predictions; a thread that is ranked again after a kill has two lines, the later of which
+counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.files import write_text
+
+Note = dict[str, Any]
+
+FILE = "answers.jsonl"
+
+
+class NoteWriter:
+    """The notes of one process while a run is under way.
+
+    Args:
+        parts: The folder of part files.
+        rank: Number of the process.
+    """
+
+    def __init__(self, parts: Path, rank: int) -> None:
+        self._path = parts / f"answers{rank}.jsonl"
+
+    def append(self, notes: Iterable[Note]) -> None:
+        """Write some notes; a system that has none leaves no file."""
+        lines = [_line(note) for note in notes]
+        if lines:
+            with self._path.open("a", encoding="utf-8", newline="\n") as file:
+                file.writelines(lines)
+
+
+def has_notes(folder: Path, parts: Path) -> bool:
+    """Whether any thread was answered; the arguments are those of `finish_notes`."""
+    return (folder / FILE).exists() or bool(_files(parts))
+
+
+def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> dict[str, int]:
+    """Make one file of all notes, in dataset order.
+
+    Args:
+        folder: The run folder.
+        parts: Its folder of part files.
+        thread_ids: The threads whose notes are kept.
+
+    Returns:
+        The sum of their ledgers; empty where there are none.
+    """
+    files = _files(parts)
+    found = {note["thread_id"]: note for file in [folder / FILE, *files] for note in _read(file)}
+    notes = [found[thread_id] for thread_id in thread_ids if thread_id in found]
+    if notes:
+        write_text(folder / FILE, map(_line, notes))
+    for file in files:
+        file.unlink()
+    ledger = Counter[str]()
+    for note in notes:
+        ledger.update(note.get("ledger") or {})
+    return dict(ledger)
+
+
+def _files(parts: Path) -> list[Path]:
+    """The files of all processes, the one that was written last at the end."""
+    return sorted(parts.glob("answers[0-9]*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+
+
+def _read(file: Path) -> Iterator[Note]:
+    if file.exists():
+        for line in file.read_bytes().splitlines():
+            with suppress(ValueError):  # cut short by a kill; its thread is ranked again
+                yield json.loads(line)
+
+
+def _line(note: Note) -> str:
+    return json.dumps(note, allow_nan=False) + "\n"  # escapes what is half a character, as models may write it

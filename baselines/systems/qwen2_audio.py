@@ -1,0 +1,96 @@
+"""Qwen2-Audio: a Whisper encoder before Qwen-7B, asked in words.
+
+It hears 30 s of a clip and its processor drops the rest in silence; longer clips are split beforehand. Prompt, sound
+and answer share 8,192 tokens, a second of sound takes 25.
+
+Source: Chu et al., Qwen2-Audio technical report, arXiv 2407.10759.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..generative.ears import Ears
+from ..generative.listener import Prompt
+from ..generative.local import LocalGenerative, LocalOptions, TransformersListener
+from ..options import option
+from ..sound.checkpoints import HELP
+from ..system import ALL_MODALITIES, Declaration
+
+if TYPE_CHECKING:
+    import torch
+
+MODEL_ID = "Qwen/Qwen2-Audio-7B-Instruct"
+
+
+class Qwen2AudioListener(TransformersListener):
+    """Qwen2-Audio with its own processor."""
+
+    ears = Ears(
+        sampling_rate=16_000,
+        context=8192,
+        tokens_per_second=25,
+        tokens_per_clip=16,  # "Audio 10: " and the marks around the sound
+        clip_limit_s=30.0,
+        weights_gib=15.6,
+        cache_kib_per_token=512,
+    )
+    model_class: ClassVar[str] = "Qwen2AudioForConditionalGeneration"
+    end_tokens: ClassVar[tuple[str, ...]] = ("<|im_end|>", "<|endoftext|>")
+
+    def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
+        """Clips before the request, each with its number, in the turns of a chat."""
+        texts = [self._chat(prompt) for prompt in prompts]
+        clips = [clip for prompt in prompts for clip in prompt.clips]
+        rate = self.ears.sampling_rate
+        sound = {"audio": clips, "sampling_rate": rate} if clips else {}
+        return dict(self._processor(text=texts, **sound, return_tensors="pt", padding=True, padding_side="left"))
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The processor's."""
+        return self._processor.tokenizer
+
+    @cached_property
+    def _processor(self) -> Any:
+        from transformers import AutoProcessor
+
+        return AutoProcessor.from_pretrained(self.folder)
+
+    def _chat(self, prompt: Prompt) -> str:
+        content = [*[{"type": "audio", "audio": None}] * len(prompt.clips), {"type": "text", "text": prompt.text}]
+        turns = [{"role": "user", "content": content}]
+        text: str = self._processor.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+        return text
+
+
+@dataclass(frozen=True)
+class Qwen2AudioOptions(LocalOptions):
+    """Options of `qwen2_audio`."""
+
+    weights: str = option(MODEL_ID, HELP)
+
+
+class Qwen2Audio(LocalGenerative):
+    """Asks Qwen2-Audio."""
+
+    declaration = Declaration(
+        name="qwen2_audio",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Asks Qwen2-Audio, which hears the clips, for a ranking.",
+        needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="Apache-2.0",
+        open_weights=True,
+        batch_size=1,
+    )
+    Options = Qwen2AudioOptions
+
+    def make_listener(self) -> Qwen2AudioListener:
+        """Qwen2-Audio with the chosen weights."""
+        return Qwen2AudioListener(self.options, self.context)
