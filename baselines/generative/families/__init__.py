@@ -1,0 +1,1 @@
+"""How the families of listening models write words and sound for their models."""

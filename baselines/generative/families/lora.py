@@ -1,0 +1,89 @@
+"""Low-rank changes of a model's weights (LoRA), added to them once, so that nothing runs beside the model.
+
+Read from the two files that the library peft writes, and added as it merges them: W + alpha / r * B A.
+
+Source: Hu et al., LoRA, ICLR 2022, arXiv 2106.09685.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from musicrs_metric.errors import UserError, show
+
+from ..loading import check_keys
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+CONFIG = "adapter_config.json"
+WEIGHTS = "adapter_model.safetensors"
+# Ways of peft to scale or place a change that are not read here; a setting that is empty or false is none.
+_OTHERS = ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save", "fan_in_fan_out", "lora_bias")
+
+
+def merge_lora(model: nn.Module, folder: Path, maps: str) -> None:
+    """Add an adapter to the weights of a model.
+
+    Args:
+        model: The model; its linear maps are changed in place.
+        folder: The adapter.
+        maps: Regular expression of the names of the maps that it has to change, all of them and no others. What stands
+            before `layers.` may differ in the adapter.
+
+    Raises:
+        UserError: The adapter is not there, is of another kind, lacks a change or holds one that fits nothing.
+    """
+    import torch
+
+    scale = _scale(folder)
+    changed = {name: module for name, module in model.named_modules() if re.fullmatch(maps, name)}
+    changes = _changes(folder, list(changed))
+    for name, module in changed.items():
+        weight = module.weight
+        down, up = (changes[f"{name}.lora_{side}"].to(weight.device, torch.float32) for side in "AB")
+        if (up.shape[0], down.shape[1]) != tuple(weight.shape) or up.shape[1] != down.shape[0]:
+            raise UserError(
+                f"--weights {folder / WEIGHTS}: the change of {name} is of shape {tuple(up.shape)} by "
+                f"{tuple(down.shape)}, expected one for {tuple(weight.shape)}"
+            )
+        with torch.no_grad():
+            weight.copy_(weight.float() + scale * (up @ down))
+
+
+def _scale(folder: Path) -> float:
+    file = folder / CONFIG
+    try:
+        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        scale = float(config["lora_alpha"]) / float(config["r"])
+    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+        raise UserError(f"--weights {file}: cannot be read ({error!r}); expected LoRA's r and lora_alpha") from error
+    others = [name for name in _OTHERS if config.get(name)]
+    if others:
+        raise UserError(f"--weights {file}: found {others[0]} = {show(str(config[others[0]]))}, expected plain LoRA")
+    return scale
+
+
+def _changes(folder: Path, names: list[str]) -> dict[str, Tensor]:
+    """The matrices by map and side, such as model.layers.0.mlp.down_proj.lora_A."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    file = folder / WEIGHTS
+    try:
+        stored = load_file(file)
+    except (OSError, SafetensorError) as error:
+        raise UserError(f"--weights {file}: cannot be read ({error}); expected a LoRA adapter") from error
+    by_place = {name[name.index("layers.") :]: name for name in names}
+    found = {}
+    for key, tensor in stored.items():
+        # Such as base_model.model.model.layers.0.mlp.down_proj.lora_A.default.weight: what wraps a name differs.
+        parts = re.fullmatch(r"(?:.*\.)?(layers\.\d+\..+?)\.lora_([AB])(?:\.[^.]+)?\.weight", key)
+        name = by_place.get(parts[1]) if parts else None
+        found[f"{name}.lora_{parts[2]}" if parts and name else key] = tensor
+    expected = {f"{name}.lora_{side}" for name in names for side in "AB"}
+    check_keys(file, expected - found.keys(), found.keys() - expected, "a LoRA adapter for this model")
+    return found

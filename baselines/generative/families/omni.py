@@ -1,0 +1,32 @@
+"""The Omni models as listeners: their Thinker, which hears and answers in words, without what sees and what speaks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .hearing import WhisperListener
+from .words import chatml
+
+
+class Thinker(WhisperListener):
+    """Loads the Thinker out of a checkpoint of the whole model, and lets its eyes go.
+
+    Attributes:
+        system: What the model is told of itself; None for nothing.
+    """
+
+    mask = "feature_attention_mask"
+    ignorable = (r"(model\.)?visual\..*",)
+    end_tokens = ("<|im_end|>", "<|endoftext|>")
+    system: ClassVar[str | None] = None
+
+    def load_model(self) -> Any:
+        """Load the Thinker, and free the memory of its visual encoder."""
+        model = super().load_model()
+        owner = model.model if hasattr(model.model, "visual") else model  # by version of transformers
+        del owner.visual
+        return model
+
+    def write(self, text: str, sound: str) -> str:
+        """Sound, then words."""
+        return chatml(sound + text, self.system)

@@ -1,0 +1,136 @@
+"""Phi-4-multimodal: a small language model that hears through a Conformer and an adapter of its own, asked in words.
+
+Its speech adapter (LoRA) is added to the weights where there is something to hear: without it, the model says that it
+cannot listen. In query_only it is left out, but in the protocol `paper`. A second of sound takes 12.5 tokens.
+
+transformers' own class reads the files of a pull request at the model's repository, which the authors leave unmerged.
+
+Source: Microsoft, Phi-4-Mini technical report, arXiv 2503.01743.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..generative.ears import Ears
+from ..generative.families.longrope import steady_factors
+from ..generative.families.lora import merge_lora
+from ..generative.families.words import left_padded, places
+from ..generative.listener import Allowed, Completion, Logprob, Prompt
+from ..generative.local import LocalGenerative, LocalOptions, TransformersListener
+from ..options import option
+from ..sound.checkpoints import HELP, find_checkpoint
+from ..system import ALL_MODALITIES, Declaration
+
+if TYPE_CHECKING:
+    import torch
+
+MODEL_ID = "microsoft/Phi-4-multimodal-instruct"
+REVISION = "refs/pr/70"
+ADAPTER = "speech-lora"
+# What the speech adapter changes: every linear map of the language model.
+ADAPTED = r"model\.layers\.\d+\.(self_attn\.(qkv|o)_proj|mlp\.(gate_up|down)_proj)"
+
+
+class Phi4Listener(TransformersListener):
+    """Phi-4-multimodal without its eyes' adapter; its processor imports torchvision and is not used."""
+
+    ears = Ears(
+        sampling_rate=16_000,
+        context=131_072,
+        tokens_per_second=12.5,
+        tokens_per_clip=1,  # what is begun of a token
+        weights_gib=8.8,
+        cache_kib_per_token=128,
+    )
+    model_class = "Phi4MultimodalForCausalLM"
+    end_tokens = ("<|end|>", "<|endoftext|>")
+
+    def load_model(self) -> Any:
+        """Load the weights, and add the speech adapter to them where it belongs."""
+        model = super().load_model()
+        if self.context.modality != "query_only" or self.options.protocol == "paper":
+            merge_lora(model, find_checkpoint(self.options.weights).folder / ADAPTER, ADAPTED)
+        return model
+
+    def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
+        """Sound, then words, in the turns of Phi-4."""
+        clips = [clip for prompt in prompts for clip in prompt.clips]
+        rate = self.ears.sampling_rate
+        sound = self.extractor(clips, sampling_rate=rate, return_tensors="pt") if clips else {}
+        counts = iter(sound["audio_embed_sizes"].tolist() if clips else ())
+        marks = [places(self.token, [next(counts) for _ in prompt.clips]) for prompt in prompts]
+        texts = [
+            f"<|user|>{mark}{prompt.text}<|end|><|assistant|>" for mark, prompt in zip(marks, prompts, strict=True)
+        ]
+        return left_padded(self.tokenizer, texts) | dict(sound)
+
+    def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
+        """Complete prompts one by one: what fills up a shorter one would change its answer.
+
+        Frames that fill up a clip leak into its sound, and one prompt of more than 4,096 tokens would turn the others'
+        positions as its own.
+        """
+        found = []
+        for prompt in prompts:
+            found += super().complete([prompt], budget)
+        return found
+
+    def choose(self, prompt: Prompt, allowed: Allowed, budget: int) -> list[int]:
+        """Complete a prompt with allowed tokens only, under one set of rotary factors."""
+        with steady_factors(self.model.model.rotary_emb, budget):
+            return super().choose(prompt, allowed, budget)
+
+    def score(self, prompt: Prompt, continuations: Sequence[Sequence[int]]) -> list[Logprob]:
+        """Score continuations, all under the factors of the longest."""
+        with steady_factors(self.model.model.rotary_emb, max(map(len, continuations))):
+            return super().score(prompt, continuations)
+
+    @cached_property
+    def extractor(self) -> Any:
+        """The feature extractor beside the weights."""
+        from transformers import Phi4MultimodalFeatureExtractor
+
+        return Phi4MultimodalFeatureExtractor.from_pretrained(self.folder)
+
+    @cached_property
+    def token(self) -> str:
+        """What stands in a prompt for one vector of sound: the token that the model looks for, by its number."""
+        from transformers import Phi4MultimodalConfig
+
+        config = Phi4MultimodalConfig.from_pretrained(self.folder)
+        token: str = self.tokenizer.convert_ids_to_tokens(config.audio_config.audio_token_id)
+        return token
+
+
+@dataclass(frozen=True)
+class Phi4Options(LocalOptions):
+    """Options of `phi4_multimodal`."""
+
+    weights: str = option(f"{MODEL_ID}@{REVISION}", HELP)
+
+
+class Phi4Multimodal(LocalGenerative):
+    """Asks Phi-4-multimodal."""
+
+    declaration = Declaration(
+        name="phi4_multimodal",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Asks Phi-4-multimodal, which hears the clips, for a ranking.",
+        note="With its speech adapter where it hears; in query_only without, but in the protocol paper.",
+        needs=("torch", "transformers", "accelerate", "safetensors", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="MIT",
+        open_weights=True,
+        batch_size=1,
+    )
+    Options = Phi4Options
+
+    def make_listener(self) -> Phi4Listener:
+        """Phi-4-multimodal with the chosen weights."""
+        return Phi4Listener(self.options, self.context)

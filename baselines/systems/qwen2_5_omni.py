@@ -1,0 +1,70 @@
+"""Qwen2.5-Omni: the Thinker of a model that hears, sees and speaks, asked in words.
+
+It hears 300 s of a clip and drops the rest in silence. What it would see and speak with is not loaded.
+
+Source: Xu et al., Qwen2.5-Omni technical report, arXiv 2503.20215.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..generative.ears import Ears
+from ..generative.families.omni import Thinker
+from ..generative.families.whisper import quartered
+from ..generative.local import LocalGenerative, LocalOptions
+from ..options import option
+from ..sound.checkpoints import HELP
+from ..system import ALL_MODALITIES, Declaration
+
+MODEL_ID = "Qwen/Qwen2.5-Omni-7B"
+
+
+class Qwen25OmniListener(Thinker):
+    """The Thinker of Qwen2.5-Omni."""
+
+    ears = Ears(
+        sampling_rate=16_000,
+        context=32_768,
+        tokens_per_second=25,
+        tokens_per_clip=2,
+        clip_limit_s=300.0,
+        weights_gib=15.4,
+        cache_kib_per_token=56,
+    )
+    model_class = "Qwen2_5OmniThinkerForConditionalGeneration"
+    token = "<|AUDIO|>"  # noqa: S105 - no password
+    around = ("<|audio_bos|>", "<|audio_eos|>")
+    filling = "beyond"
+    count = staticmethod(quartered)
+    # What its own chat template says where nobody says anything else.
+    system = "You are a helpful assistant."
+
+
+@dataclass(frozen=True)
+class Qwen25OmniOptions(LocalOptions):
+    """Options of `qwen2_5_omni`."""
+
+    weights: str = option(MODEL_ID, HELP)
+
+
+class Qwen25Omni(LocalGenerative):
+    """Asks Qwen2.5-Omni."""
+
+    declaration = Declaration(
+        name="qwen2_5_omni",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Asks Qwen2.5-Omni, which hears the clips, for a ranking.",
+        needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="Apache-2.0",
+        open_weights=True,
+        batch_size=1,
+    )
+    Options = Qwen25OmniOptions
+
+    def make_listener(self) -> Qwen25OmniListener:
+        """Qwen2.5-Omni with the chosen weights."""
+        return Qwen25OmniListener(self.options, self.context)
