@@ -19,7 +19,9 @@ class Limits:
         upload_bytes: Size of a prediction file as it is sent, packed or not.
         unpacked_bytes: What may come out of it. A full submission is about 1.5 MB.
         line_bytes: Length of one line.
+        lines: Lines, blank ones among them.
         ranking: Titles in one ranking.
+        title: Characters of one title.
         name: Characters of a name, and of each other short field.
         link: Characters of a link.
         description: Characters of a description.
@@ -34,7 +36,9 @@ class Limits:
     upload_bytes: int = 8_000_000
     unpacked_bytes: int = 32_000_000
     line_bytes: int = 1_000_000
+    lines: int = 100_000
     ranking: int = 1_000
+    title: int = 2_000
     name: int = 100
     link: int = 300
     description: int = 500
