@@ -7,11 +7,15 @@ import typer
 from musicrs_metric.errors import front_door
 
 from .annotate.cli import annotate
+from .audio.cli import audio
 from .extract.cli import extract
 from .mine.cli import mine
+from .pools.cli import pools
 from .queries.cli import queries
 from .refine.cli import refine
+from .release.cli import release
 from .threads.cli import threads
+from .whole.cli import whole
 
 app = typer.Typer(
     name="builder_scripts",
@@ -27,7 +31,11 @@ app.command()(threads)
 app.command("extract")(extract)
 app.command("queries")(queries)
 app.command()(refine)
+app.command()(audio)
 app.add_typer(annotate)
+app.command()(pools)
+app.command()(release)
+app.command("all")(whole)
 
 
 def main() -> None:

@@ -5,8 +5,10 @@ WORK/
   bronze/submissions/RS_2019-06.parquet    one file per dump, every row of the wanted subreddits
   bronze/comments/RC_2019-06.parquet
   silver/threads.parquet, replies.parquet  the paper's filters
-  gold/...                                 entities, queries, pools: what later stages decide
-  cache/                                   answers of models and other things that may be fetched again
+  gold/...                                 entities, queries, labels, pools: what models and people decide
+  cache/                                   answers of models
+  audio/                                   downloaded sound
+  release/<name>/                          the dataset, with all that may be published
   private/author_salt                      never part of a release
 ```
 
@@ -99,14 +101,39 @@ class Work:
         return self.gold / "labels.jsonl"
 
     @property
-    def records(self) -> Path:
-        """The conversations as the dataset builder reads them, from stage `release`."""
-        return self.gold / "records.jsonl"
+    def videos(self) -> Path:
+        """What became of each linked video, from stage `audio`."""
+        return self.gold / "videos.jsonl"
+
+    @property
+    def settled(self) -> Path:
+        """The corpus after annotation, from stage `pools`."""
+        return self.gold / "settled.jsonl"
+
+    @property
+    def pools(self) -> Path:
+        """Folder of the candidate pools, `<design>.jsonl`, from stage `pools`."""
+        return self.gold / "pools"
+
+    @property
+    def release(self) -> Path:
+        """Where stage `release` makes the dataset, in a folder of its name."""
+        return self.root / "release"
+
+    @property
+    def baseline(self) -> Path:
+        """The run and the score of a system on the release."""
+        return self.root / "baseline"
 
     @property
     def cache(self) -> Path:
         """Answers of models, kept by content, so that a second run asks for nothing."""
         return self.root / "cache"
+
+    @property
+    def takedown(self) -> Path:
+        """Ids that no release may have any more, from stage `release`."""
+        return self.root / "takedown.txt"
 
     @property
     def salt(self) -> Path:

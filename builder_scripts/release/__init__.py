@@ -1,0 +1,1 @@
+"""Stage `release`: the dataset, with all that may be published of its making."""

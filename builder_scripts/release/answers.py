@@ -1,0 +1,91 @@
+"""The answers of the language models that are published: those about texts of the corpus, and none beside.
+
+Whoever has the same dumps then makes the same corpus without asking a model once. An answer is known by the hash of its
+question, so the questions are put together again to see which answers belong to a text, and which to a text that was
+taken down, to an older prompt or to another model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.files import write_text
+
+from ..extract.stage import Tasks, Text
+from ..extract.tables import read_posts, read_replies
+from ..layout import Work
+from ..llm import Model, Question, content_key
+from ..llm.ask import CUT, FILTERED, UNREADABLE
+from ..manifest import StageManifest
+from ..mine.authors import Pseudonyms
+from ..queries.stage import query_prompt, question
+from .authors import without_names
+from .takedown import Takedown
+
+
+def write_answers(path: Path, work: Work, takedown: Takedown, pseudonyms: Pseudonyms) -> int:
+    """Write the answers about all texts that passed the filters, but for those that were taken down.
+
+    Args:
+        path: JSON lines of the form of `builder_scripts.llm.store`.
+        work: The work folder.
+        takedown: What is to be removed.
+        pseudonyms: Stand in place of names that answers mention.
+
+    Returns:
+        How many they are.
+    """
+    wanted = _keys(work, takedown)
+    lines = [
+        _line(answer, pseudonyms) for answer in _stored(work.cache / "answers.jsonl") if answer.get("key") in wanted
+    ]
+    write_text(path, lines)
+    return len(lines)
+
+
+def _keys(work: Work, takedown: Takedown) -> set[str]:
+    posts = [post for post in read_posts(work.threads) if post.thread_id not in takedown]
+    replies = read_replies(work.replies, read_posts(work.threads))
+    texts = [text for text in replies if text.thread_id not in takedown and text.comment_id not in takedown]
+    keys = set(_keys_of(Tasks.read().questions([*posts, *texts]), _model(work, "extract")))
+    return keys.union(_keys_of(_about_requests(posts), _model(work, "queries")))
+
+
+def _about_requests(posts: Iterable[Text]) -> list[Question[str]]:
+    prompt = query_prompt()
+    return [question(post, (), prompt) for post in posts]
+
+
+def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
+    """The keys of questions, as put first and as put again for whatever reason."""
+    for one in questions:
+        yield content_key(one.request, model)
+        for failure in {*one.again, UNREADABLE, CUT, FILTERED}:
+            yield content_key(one.repeated(failure), model)
+
+
+def _model(work: Work, stage: str) -> Model:
+    parameters = StageManifest.read(work.gold, stage).parameters
+    return Model(parameters["model"], parameters["revision"])
+
+
+def _stored(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of the store; a torn one holds nothing."""
+    if not path.is_file():
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                answer = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(answer, dict):
+                yield answer
+
+
+def _line(answer: dict[str, Any], pseudonyms: Pseudonyms) -> str:
+    # ASCII, as the store writes it: a model may write half a surrogate pair.
+    return json.dumps(answer | {"text": without_names(str(answer["text"]), pseudonyms)}) + "\n"

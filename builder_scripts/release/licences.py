@@ -1,0 +1,68 @@
+"""Whose the parts of a release are, and under which terms they come."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .options import Options
+
+# Terms of the models that the paper used; of others their model cards speak.
+_MODELS = {
+    "Qwen/Qwen2.5-7B-Instruct": "Apache-2.0",
+    "google/gemma-3-12b-it": "[Gemma Terms of Use](https://ai.google.dev/gemma/terms)",
+}
+
+
+class Part(NamedTuple):
+    """A part of a release.
+
+    Attributes:
+        what: The part.
+        whose: Who made it.
+        terms: Under which terms it comes.
+    """
+
+    what: str
+    whose: str
+    terms: str
+
+
+def parts(options: Options, models: dict[str, str]) -> list[Part]:
+    """List the parts of a release.
+
+    Args:
+        options: What is said of it.
+        models: Model by stage, `extract` and `queries`.
+    """
+    by, named = options.by or "whoever released it", {stage: _MODELS.get(model) for stage, model in models.items()}
+    of = {stage: terms or f"see the card of {models[stage]}" for stage, terms in named.items()}
+    return [
+        Part(
+            "posts (`post`) and titles named in replies",
+            "those who wrote them, on Reddit",
+            "theirs, under [Reddit's User Agreement](https://redditinc.com/policies/user-agreement)",
+        ),
+        Part(
+            "names of songs, artists and albums as extracted",
+            f"the model {models['extract']}, checked against the texts",
+            f"{options.licence}; the model: {of['extract']}",
+        ),
+        Part(
+            "requests (`query`)",
+            f"the model {models['queries']}, and the annotators who edited them",
+            f"{options.licence}; the model: {of['queries']}",
+        ),
+        Part("labels, ground truth, pools, selection", by, options.licence),
+        Part(
+            "clips and the videos behind the links",
+            "the holders of the rights in the recordings",
+            "no licence is given; check what your law allows before you pass clips on",
+        ),
+        Part("the code that made it", "the musicrs project", "Apache-2.0"),
+    ]
+
+
+def licences(options: Options, models: dict[str, str]) -> str:
+    """The file `LICENCES.md`."""
+    rows = "\n".join(f"| {part.what} | {part.whose} | {part.terms} |" for part in parts(options, models))
+    return f"# Licences of {options.called}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"

@@ -1,0 +1,121 @@
+"""What a release says and shows of its making, beside the datasheet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from musicrs_dataset.sources import About
+from musicrs_metric.files import replacing, to_json, write_text
+from musicrs_metric.markdown import escaped
+from musicrs_metric.matching import normalise
+from musicrs_metric.references import load_references
+from musicrs_metric.report.coverage import coverage_section
+from musicrs_metric.report.document import Figure
+from musicrs_metric.report.draw import draw
+from musicrs_metric.report.evidence import Evidence
+from musicrs_metric.report.threads import Threads
+
+from ..annotate.judgement import Judgement
+from ..layout import Work
+from ..lines import read_lines, write_lines
+from ..manifest import FileHash, StageManifest
+from ..mine.authors import Pseudonyms
+from ..refine.ranking import named
+from ..refine.schema import CorpusThread
+from .authors import without_names
+from .figure import draw_funnel
+from .funnel import Step
+from .options import Options
+
+
+def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
+    """What the dataset's card and manifest say of the threads."""
+    asked = {stage: manifests[stage].parameters["model"] for stage in ("extract", "queries")}
+    limits = [
+        f"Titles were extracted from replies by {asked['extract']}, requests written from the posts by "
+        f"{asked['queries']}; what people changed of them stands in `making/labels.jsonl`.",
+        "Right is what the replies of one community recommended, ordered by upvotes.",
+        "Videos disappear: a score with audio must state the audio coverage that it had.",
+    ]
+    if manifests["pools"].parameters["unjudged"]:
+        limits.insert(0, "No person has judged these threads: everything is as the models left it.")
+    if manifests["pools"].parameters["designs"][0] == "paper":
+        limits.append(
+            "The plain configurations have pools by the published recipe, in which what is frequent is less likely "
+            "right; those with a name behind them, such as `_balanced`, do not."
+        )
+    by = f"; {options.by}" if options.by else ""
+    return About(
+        name=options.name,
+        license=options.licence,
+        attribution="Posts and replies: those who wrote them, on Reddit. Selection, requests, labels and pools: made "
+        f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}. `LICENCES.md` has the terms of each part.",
+        limits=tuple(limits),
+    )
+
+
+def own_card(card: str, options: Options) -> str:
+    """The card under the release's own name, with how the data came about at its end.
+
+    The builder writes cards for the dataset named `musicrs`; whoever loaded that name would get other data than these.
+    """
+    named = {
+        "pretty_name: MusiCRS\n": f"pretty_name: {to_json(options.called)}\n",
+        "\n# MusiCRS\n": f"\n# {escaped(options.called)}\n",
+        'load_dataset("musicrs"': f'load_dataset("{options.name}"',
+        "the path of this folder, or its name on the Hub": "the path of this folder, where it was not loaded before",
+    }
+    for found, own in named.items():
+        card = card.replace(found, own)
+    return card + _closing(options)
+
+
+def _closing(options: Options) -> str:
+    return (
+        "\n## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
+        "[datasheet.md](datasheet.md) tells what was collected, how, and what for; [LICENCES.md](LICENCES.md) whose "
+        "the parts are. `making/` holds the answers of the language models, what people decided, the merged spellings, "
+        "pseudonyms of authors and the manifest of each stage. `takedown.txt` lists what was removed on request"
+        + (f"; to have something removed: {options.contact}" if options.contact else "")
+        + ".\n"
+    )
+
+
+def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
+    """Write `figures/funnel` and `figures/coverage` as SVG and PNG; the folder holds the dataset already."""
+    references = load_references(folder, "query_only")
+    evidence = Evidence(references, Threads(references).rows(), (), None, reported=False, resamples=1, seed=0)
+    coverage = next(block for block in coverage_section(evidence).blocks if isinstance(block, Figure))
+    for name, forms in (("funnel", draw_funnel(steps, title)), ("coverage", draw(coverage))):
+        for form, content in forms.items():
+            path = folder / "figures" / f"{name}.{form}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+
+
+def write_labels(path: Path, work: Work, threads: Iterable[CorpusThread], pseudonyms: Pseudonyms) -> None:
+    """Write what people decided about the released threads."""
+    released = {thread.thread_id for thread in threads}
+    labels = [label for label in read_lines(work.labels, Judgement) if label.thread_id in released]
+    write_lines(path, (replace(label, query=without_names(label.query, pseudonyms)) for label in labels))
+
+
+def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread]) -> None:
+    """Write the lines of the merges that the released threads have titles of."""
+    texts = [entities for t in threads for entities in (t.submission_entities, *(c.entities for c in t.comments))]
+    known = {normalise(name) for entities in texts for _, name in named(entities)}
+    with work.merges.open(encoding="utf-8", newline="") as source, replacing(path) as target:
+        reader = csv.DictReader(source)
+        writer = csv.DictWriter(target, reader.fieldnames or (), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(line for line in reader if normalise(line["as"]) in known)
+
+
+def write_manifests(folder: Path, manifests: Mapping[str, StageManifest]) -> None:
+    """Write the manifests of the stages, without the places of files on the machine that they ran on."""
+    for stage, manifest in manifests.items():
+        inputs = [FileHash(Path(file.path).name, file.bytes, file.sha256) for file in manifest.inputs]
+        write_text(folder / f"{stage}.json", [to_json(replace(manifest, inputs=inputs).to_dict(), indent=2), "\n"])

@@ -1,0 +1,226 @@
+"""Stage `release` on a work folder: the dataset, its card, its datasheet and what of the making may be published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+from musicrs_dataset.audio import AudioFolder
+from musicrs_dataset.build import build
+from musicrs_dataset.clip_plan import ClipPlan
+from musicrs_dataset.describe import Description, describe
+from musicrs_dataset.fetch.store import AudioStore
+from musicrs_dataset.folders import replacing_folder
+from musicrs_dataset.loading import iter_threads, richest_config
+from musicrs_dataset.named_pools import NamedPools
+from musicrs_dataset.pools import Design, read_pools
+from musicrs_dataset.records import Thread
+from musicrs_dataset.sources import file_sha256
+from musicrs_metric.errors import UserError, some
+from musicrs_metric.files import write_text
+
+from ..audio.links import Video
+from ..layout import Work, require
+from ..lines import read_lines
+from ..manifest import Counts, StageManifest, hash_files, is_done, manifest_path, versions_of
+from ..mine.authors import Pseudonyms, author_salt
+from ..pools.run import pool_file
+from ..refine.schema import CorpusThread, read_corpus
+from .answers import write_answers
+from .authors import without_names, write_authors
+from .datasheet import STAGES, Facts, datasheet
+from .funnel import funnel
+from .licences import licences
+from .making import about, draw_figures, own_card, write_labels, write_manifests, write_merges
+from .options import Options
+from .takedown import Takedown, read_takedown, take_down
+
+STAGE = "release"
+Track = Callable[[Sequence[Thread]], Iterable[Thread]]
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """What is released.
+
+    Attributes:
+        threads: After takedown.
+        records: The same as records of the dataset, with the pools of the first design.
+        pools: Those of the other designs.
+        counts: What became of threads, replies and links.
+    """
+
+    threads: Sequence[CorpusThread]
+    records: Sequence[Thread]
+    pools: Sequence[NamedPools]
+    counts: Mapping[str, Counts]
+
+
+def folder_of(work: Work, options: Options) -> Path:
+    """Where a release lies: a folder of its name, as the Hub has a dataset."""
+    return work.release / options.name
+
+
+def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifest, bool]:
+    """Make the folder of the release, unless it is there; it takes the place of an older one in one step.
+
+    Args:
+        work: The work folder, with pools.
+        options: What is said of the release.
+        track: Shows progress over the threads.
+
+    Returns:
+        The manifest, and whether anything had to be done.
+
+    Raises:
+        UserError: An earlier stage is missing, the threads are no valid dataset, or something else stands there.
+    """
+    began = perf_counter()
+    target = folder_of(work, options)
+    lists = [path for path in (options.takedown, work.takedown) if path is not None]
+    takedown = read_takedown(*lists)
+    if options.takedown is not None and not options.takedown.is_file():
+        raise UserError(f"{options.takedown}: no such file; expected a list of ids to remove")
+    if takedown.ids:
+        takedown.write(work.takedown)
+    manifests = _manifests(work)
+    inputs = hash_files(_inputs(work, manifests), below=work.root)
+    if is_done(target, STAGE, options.to_dict(), inputs):
+        return StageManifest.read(target, STAGE), False
+    _refuse_strangers(target)
+    pseudonyms = Pseudonyms(author_salt(work.salt))
+    corpus = _corpus(work, manifests, takedown, pseudonyms)
+    steps = funnel(manifests, corpus.counts["threads"])
+    with replacing_folder(target) as folder:
+        _write(folder, work, corpus, options, manifests, track)
+        answers = write_answers(folder / "making" / "answers.jsonl", work, takedown, pseudonyms)
+        write_authors(folder / "making" / "authors.jsonl", work, corpus.threads)
+        if not manifests["pools"].parameters["unjudged"]:
+            write_labels(folder / "making" / "labels.jsonl", work, corpus.threads, pseudonyms)
+        write_merges(folder / "making" / "merges.csv", work, corpus.threads)
+        write_manifests(folder / "making" / "manifests", manifests)
+        takedown.write(folder / "takedown.txt")
+        _describe(folder, Facts(
+            options, manifests, steps, corpus.counts, _statistics(folder), answers, len(takedown.ids)
+        ))  # fmt: skip
+        manifest = StageManifest(
+            stage=STAGE,
+            inputs=inputs,
+            outputs=hash_files(sorted(path for path in folder.rglob("*") if path.is_file()), below=folder),
+            parameters=options.to_dict(),
+            counts=corpus.counts,
+            wall_s=perf_counter() - began,
+            notes=_notes(takedown, corpus.counts),
+            versions=versions_of(("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av")),
+        )
+        manifest.write(folder)
+    return manifest, True
+
+
+def _manifests(work: Work) -> dict[str, StageManifest]:
+    """The manifests of the stages; those that may be passed over need not be there."""
+    optional = {"audio", "annotate"}
+    there = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
+    return {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in there}
+
+
+def _manifest_file(work: Work, stage: str) -> Path:
+    return manifest_path({"mine": work.bronze, "threads": work.silver}.get(stage, work.gold), stage)
+
+
+def _inputs(work: Work, manifests: Mapping[str, StageManifest]) -> list[Path]:
+    pools = [pool_file(work, design) for design in Design if pool_file(work, design).is_file()]
+    optional = (work.videos, work.labels, work.takedown, work.cache / "answers.jsonl")
+    return [
+        *require((work.settled, *pools), "pools"),
+        *require((work.threads, work.replies, work.merges), "refine"),
+        *(_manifest_file(work, stage) for stage in manifests),
+        *(path for path in optional if path.is_file()),
+    ]
+
+
+def _refuse_strangers(target: Path) -> None:
+    """A release replaces its folder whole, so nothing may stand there that no release has written."""
+    if not target.exists():
+        return
+    known = {manifest_path(target, STAGE).name}
+    if manifest_path(target, STAGE).is_file():
+        known |= {file.path for file in StageManifest.read(target, STAGE).outputs}
+    found = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir())
+    strangers = [name for name in found if name not in known]
+    if strangers or not target.is_dir():
+        raise UserError(
+            f"{target}: holds {some(strangers, 3) or 'no folder'}, which no release has written and this one would "
+            "delete; move it away, or give another --name"
+        )
+
+
+def _corpus(work: Work, manifests: Mapping[str, StageManifest], takedown: Takedown, pseudonyms: Pseudonyms) -> _Corpus:
+    left = take_down(read_corpus(work.settled), takedown)
+    if not left.threads:
+        raise UserError(f"{work.settled}: nothing is left of it after takedown; there is nothing to release")
+    kept = [thread.thread_id for thread in left.threads]
+    statuses = _statuses(work)
+    first, *others = [Design(name) for name in manifests["pools"].parameters["designs"]]
+    pools = read_pools(pool_file(work, first))
+    records = []
+    for thread in left.threads:
+        record = thread.to_thread(pools[thread.thread_id])
+        links = tuple(
+            replace(link, status=statuses[link.video_id].status if link.video_id in statuses else "new")
+            for link in record.links
+        )
+        query, post = (without_names(text or "", pseudonyms) for text in (record.query, record.post))
+        records.append(replace(record, query=query, post=post, links=links))
+    named = []
+    for design in others:
+        drawn = read_pools(pool_file(work, design))
+        part = {thread_id: drawn[thread_id] for thread_id in kept}
+        named.append(NamedPools(str(design), part, file_sha256(pool_file(work, design))))
+    return _Corpus(left.threads, records, named, left.counts)
+
+
+def _statuses(work: Work) -> dict[str, Video]:
+    if not work.videos.is_file():
+        return {}
+    return {video.video_id: video for video in read_lines(work.videos, Video)}
+
+
+def _write(
+    folder: Path,
+    work: Work,
+    corpus: _Corpus,
+    options: Options,
+    manifests: Mapping[str, StageManifest],
+    track: Track,
+) -> None:
+    """Build the dataset into the folder itself."""
+    plan = ClipPlan(total_s=options.budget_s, seed=options.seed)
+    sound = AudioFolder(work.audio, plan) if AudioStore(work.audio).videos() else None
+    made = build(
+        corpus.records, folder, about=about(options, manifests), pools=corpus.pools,
+        add_clips=None if sound is None else sound.add_clips, clip_plan=None if sound is None else plan, track=track,
+    )  # fmt: skip
+    for part in made.iterdir():
+        part.rename(folder / part.name)
+    made.rmdir()
+
+
+def _statistics(folder: Path) -> Description:
+    return describe(list(iter_threads(folder, richest_config(folder), audio=False)))
+
+
+def _describe(folder: Path, facts: Facts) -> None:
+    """Write figures, datasheet and licences, and lead to them from the card."""
+    draw_figures(folder, facts.steps, facts.options.called)
+    write_text(folder / "datasheet.md", [datasheet(facts)])
+    write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
+    card = folder / "README.md"
+    write_text(card, [own_card(card.read_text(encoding="utf-8"), facts.options)])
+
+
+def _notes(takedown: Takedown, counts: Mapping[str, Counts]) -> list[str]:
+    removed = sum(counts["threads"].dropped.values())
+    return [f"{len(takedown.ids)} ids to remove; {removed} threads removed"] if takedown.ids else []

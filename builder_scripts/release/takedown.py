@@ -1,0 +1,146 @@
+"""What somebody wants removed: a list of ids that every release honours from then on.
+
+A text file with one id a line: a thread (`t3_...`), a reply (`t1_...`) or a video (its eleven characters); what follows
+a `#` is a remark. The list stays in the work folder, so that nothing comes back with the next release, and the ids are
+published: whoever has an older release can remove the same.
+
+Pools keep the titles that they have: a title is nobody's property, and scores on the other threads stay comparable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from musicrs_dataset.fetch.store import is_video_id
+from musicrs_dataset.records import Comment
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.files import write_text
+from musicrs_metric.matching import normalise
+
+from ..manifest import Counts
+from ..refine.ranking import named
+from ..refine.schema import Answer, CorpusThread
+
+_NAME = re.compile(r"t[13]_[0-9a-z]+")
+_HEAD = "# Removed on request; releases from now on have none of it. Remove it from older ones that you keep.\n"
+
+
+@dataclass(frozen=True)
+class Takedown:
+    """The list.
+
+    Attributes:
+        ids: Of threads, replies and videos, in the order of the file, each once.
+    """
+
+    ids: tuple[str, ...] = ()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.ids
+
+    def write(self, path: Path) -> None:
+        """Write the list in one step."""
+        write_text(path, [_HEAD, *(f"{name}\n" for name in self.ids)])
+
+
+class Left(NamedTuple):
+    """What is left of a corpus.
+
+    Attributes:
+        threads: In the order given.
+        counts: Where threads, replies and links went.
+    """
+
+    threads: list[CorpusThread]
+    counts: dict[str, Counts]
+
+
+def read_takedown(*paths: Path) -> Takedown:
+    """Read lists and join them; a file that is not there is an empty one.
+
+    Raises:
+        UserError: A line is no id.
+    """
+    ids: dict[str, None] = {}
+    for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        for number, line in enumerate(lines, 1):
+            name = line.partition("#")[0].strip()
+            if not name:
+                continue
+            if not (_NAME.fullmatch(name) or is_video_id(name)):
+                raise UserError(
+                    f"{path}, line {number}: found {show(name)}, expected a thread t3_..., a reply t1_... or the "
+                    "eleven characters of a video"
+                )
+            ids[name] = None
+    return Takedown(tuple(ids))
+
+
+def take_down(threads: Iterable[CorpusThread], takedown: Takedown) -> Left:
+    """Remove what is listed.
+
+    With a reply goes what it alone names; of other answers the next reply that names them counts. A thread that has no
+    answer left goes too.
+
+    Args:
+        threads: The corpus.
+        takedown: The list.
+    """
+    left: list[CorpusThread] = []
+    total, removed = Counter[str](), Counter[str]()
+    gone: Counter[str] = Counter()
+    for thread in threads:
+        total.update(threads=1, replies=len(thread.comments), links=len(thread.links))
+        rest = None if thread.thread_id in takedown else _rest(thread, takedown)
+        if rest is None or not rest.answers:
+            gone["taken down" if rest is None else "no answer left"] += 1
+            removed.update(replies=len(thread.comments), links=len(thread.links))
+        else:
+            left.append(rest)
+            removed["replies"] += len(thread.comments) - len(rest.comments)
+            removed["links"] += len(thread.links) - len(rest.links)
+    counts = {"threads": Counts(total["threads"], len(left), dict(gone))}
+    for kind in ("replies", "links"):
+        dropped = {"taken down, or of such a thread": removed[kind]} if removed[kind] else {}
+        counts[kind] = Counts(total[kind], total[kind] - removed[kind], dropped)
+    return Left(left, counts)
+
+
+def _rest(thread: CorpusThread, takedown: Takedown) -> CorpusThread:
+    links = tuple(link for link in thread.links if link.video_id not in takedown)
+    comments = tuple(comment for comment in thread.comments if comment.id not in takedown)
+    if len(comments) == len(thread.comments):
+        return replace(thread, links=links)
+    forms = {comment.id: {normalise(name) for _, name in named(comment.entities)} for comment in thread.comments}
+    still = {form for comment in comments for form in forms[comment.id]}
+    lost = {form for own in forms.values() for form in own} - still
+    answers = _ranked(thread.answers, comments, forms, takedown)
+    return replace(
+        thread,
+        comments=comments,
+        answers=answers,
+        ground_truth=tuple(answer.name for answer in answers)[: len(thread.ground_truth)],
+        all_entities=tuple(name for name in thread.all_entities if normalise(name) not in lost),
+        links=links,
+    )
+
+
+def _ranked(
+    answers: Sequence[Answer], comments: Sequence[Comment], forms: Mapping[str, set[str]], takedown: Takedown
+) -> tuple[Answer, ...]:
+    place = {comment.id: place for place, comment in enumerate(comments)}
+    found = []
+    for answer in answers:
+        if answer.comment_id in takedown:
+            other = next((one for one in comments if normalise(answer.name) in forms[one.id]), None)
+            if other is None:
+                continue
+            answer = answer._replace(score=other.score, comment_id=other.id)
+        found.append(answer)
+    return tuple(sorted(found, key=lambda answer: place.get(answer.comment_id, len(place))))

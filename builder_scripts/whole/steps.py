@@ -1,0 +1,194 @@
+"""The stages of a whole run, in their order: each knows from its manifest whether there is anything to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.genres import GENRE_OF_SUBREDDIT
+
+from ..layout import Work
+from ..manifest import StageManifest
+from .config import Asked, RunConfig
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..release.options import Options
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a step.
+
+    Attributes:
+        manifest: Of its stage.
+        new: Whether anything had to be done.
+    """
+
+    manifest: StageManifest
+    new: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a whole run.
+
+    Attributes:
+        name: For the terminal; the name of its stage.
+        run: Does it, unless it is done.
+    """
+
+    name: str
+    run: Callable[[], Done]
+
+
+def steps(config: RunConfig, console: Console) -> Iterator[Step]:
+    """List the steps of a run, in their order.
+
+    Args:
+        config: The settings.
+        console: For progress, and for what people have to be told.
+    """
+    work = Work(config.work)
+    yield Step("mine", lambda: _mine(config, work))
+    yield Step("threads", lambda: _threads(config, work))
+    yield Step("extract", lambda: _ask("extract", config.extract, work, console))
+    yield Step("queries", lambda: _ask("queries", config.queries, work, console))
+    yield Step("refine", lambda: _refine(config, work))
+    yield Step("audio", lambda: _audio(config, work))
+    if not config.annotate.skip:
+        yield Step("annotate", lambda: _annotate(config, work))
+        yield Step("audio of what was added", lambda: _audio(config, work))
+    yield Step("pools", lambda: _pools(config, work))
+    yield Step("release", lambda: _release(config, work))
+    if config.baseline is not None:
+        yield Step("baseline", lambda: _baseline(config, work))
+
+
+def _mine(config: RunConfig, work: Work) -> Done:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from ..mine.dumps import find_dumps
+    from ..mine.executors import default_workers
+    from ..mine.run import Mining
+
+    section = config.mine
+    mining = Mining(find_dumps(section.dumps), work, section.subreddits)
+    todo = [job.dump for job in mining.jobs]
+    columns = (TextColumn("Mining"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not todo) as progress:
+        task = progress.add_task("", total=sum(dump.path.stat().st_size for dump in todo))
+        mined = mining.run(
+            section.workers or default_workers(todo), section.executor, section.master,
+            lambda size: progress.update(task, advance=size),
+        )  # fmt: skip
+    if mined.damaged:
+        first = mined.damaged[0]
+        raise UserError(f"{first.path}: {first.damage}; {len(mined.damaged)} damaged in all; fetch it again")
+    return Done(StageManifest.read(work.bronze, "mine"), bool(mined.n_new))
+
+
+def _threads(config: RunConfig, work: Work) -> Done:
+    from ..threads.rules import Rules
+    from ..threads.run import run
+
+    section = config.threads
+    rules = Rules(
+        section.min_replies, section.min_chars, section.keep_deleted, section.keep_bots, section.keep_stickied
+    )  # fmt: skip
+    return Done(*run(work, rules, section.engine, memory=section.memory, master=section.master))
+
+
+def _ask(stage: str, section: Asked, work: Work, console: Console) -> Done:
+    from ..extract import run as extract
+    from ..llm.meter import Prices
+    from ..llm.request import Model
+    from ..llm.session import Settings
+    from ..queries import run as queries
+
+    settings = Settings(
+        Model(section.model, section.revision), section.backend, section.url, section.key_variable,
+        section.concurrency, section.timeout, section.retries, section.batch_size,
+        Prices(section.price_read, section.price_written), section.skip_unanswered,
+    )  # fmt: skip
+    return Done(*(extract if stage == "extract" else queries).run(work, settings, console))
+
+
+def _refine(config: RunConfig, work: Work) -> Done:
+    from ..progress import tracking_list
+    from ..refine.run import run
+    from ..refine.stage import Rules
+
+    section = config.refine
+    further = {subreddit.lower(): genre for subreddit, genre in section.genres.items()}
+    genres = GENRE_OF_SUBREDDIT | further
+    rules = Rules(section.kinds, section.min_answers, section.max_answers, section.top, genres)
+    return Done(*run(work, rules, tracking_list("Comparing titles")))
+
+
+def _audio(config: RunConfig, work: Work) -> Done:
+    from musicrs_dataset.fetch.client import Options
+
+    from ..audio.run import Asking, run
+    from ..progress import tracking
+
+    section = config.audio
+    options = Options(section.cookies, section.sleep, section.rate and 1000 * section.rate, section.workers)
+    return Done(*run(work, Asking(section.fetch, options), tracking("Fetching")))
+
+
+def _annotate(config: RunConfig, work: Work) -> Done:
+    from ..annotate import places
+    from ..annotate.prepare import work_items
+    from ..annotate.run import Settling, run
+    from ..lines import write_lines
+
+    section = config.annotate
+    write_lines(places.worklist(work), work_items(work))
+    if section.labels is None and not places.answers(work).is_dir():
+        raise UserError(
+            f"{places.worklist(work)} waits for people: run `python -m builder_scripts annotate serve --work "
+            f"{work.root}`, and then this command again; or name a labels file, or skip the annotation"
+        )
+    return Done(*run(work, Settling(section.decisions, section.majority, section.labels, section.partial)))
+
+
+def _pools(config: RunConfig, work: Work) -> Done:
+    from ..pools.run import Drawing, run
+    from ..progress import tracking_list
+
+    section = config.pools
+    drawing = Drawing(tuple(section.designs), section.seed, section.distractors, config.annotate.skip)
+    return Done(*run(work, drawing, tracking_list("Drawing pools")))
+
+
+def _release(config: RunConfig, work: Work) -> Done:
+    from ..progress import tracking_list
+    from ..release.run import run
+
+    return Done(*run(work, _options(config), tracking_list("Writing")))
+
+
+def _baseline(config: RunConfig, work: Work) -> Done:
+    from ..release.run import folder_of
+    from .baseline import Baseline, run
+
+    section = config.baseline
+    if section is None:
+        raise ValueError("there is no baseline to run")
+    system = Baseline(section.model, section.modality, section.pools, section.seed, section.options)
+    return Done(*run(work, folder_of(work, _options(config)), system, config.home or work.root / "hf"))
+
+
+def _options(config: RunConfig) -> Options:
+    from ..release.options import Options
+
+    section = config.release
+    return Options(
+        section.name, section.title, section.by, section.contact, section.licence, section.purpose, section.takedown,
+        section.budget, section.seed,
+    )  # fmt: skip
