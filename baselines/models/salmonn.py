@@ -24,7 +24,7 @@ from musicrs_dataset.cutting import Samples
 
 from .beats import RATE, Beats
 
-LONGEST_S, SHORTEST_S = 30, 1
+LONGEST, SHORTEST = 30 * RATE, RATE  # samples of a clip
 # 1500 frames in 30 s, of which a window takes 0.333333 s; the 4 frames after the last whole window are dropped.
 WINDOW = 17
 TOKENS = 1500 // WINDOW
@@ -123,9 +123,9 @@ class SalmonnEars(nn.Module):
         Raises:
             ValueError: The clip is longer.
         """
-        if len(wave) > LONGEST_S * RATE:
-            raise ValueError(f"{len(wave) / RATE:.1f} s of sound, expected at most {LONGEST_S} s; cut it")
-        wave = np.pad(wave, (0, max(0, SHORTEST_S * RATE - len(wave))))
+        if len(wave) > LONGEST:
+            raise ValueError(f"{len(wave) / RATE:.1f} s of sound, expected at most {LONGEST / RATE:g} s; cut it")
+        wave = np.pad(wave, (0, max(0, SHORTEST - len(wave))))
         device = next(self.parameters()).device
         mel = self._extractor(wave, sampling_rate=RATE, return_tensors="pt").input_features
         speech = self.whisper(mel.to(device)).last_hidden_state

@@ -1,0 +1,266 @@
+"""SALMONN and FUTGA as listeners: Vicuna with ears of their own, of four parts that lie in four places.
+
+A prompt is `USER: <Speech>...</Speech> request`, a line end and `ASSISTANT:`, with 88 tokens of sound at the dots; as
+the authors did it, the texts before and after them are tokenised each on its own. Without sound, the mark of it is left
+out. Ears and bridge compute in float32 whatever the language model does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from musicrs_dataset.cutting import Samples
+from musicrs_dataset.sources import file_sha256
+from musicrs_metric.errors import UserError
+
+from ...options import option
+from ...sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ..ears import Ears
+from ..listener import Prompt
+from ..local import LocalOptions, TransformersListener
+
+if TYPE_CHECKING:
+    import torch
+
+    from ...models.salmonn import SalmonnEars
+
+WHISPER = "openai/whisper-large-v2"
+BEATS_SOURCE = "https://github.com/microsoft/unilm/tree/master/beats"
+WEIGHTS_HELP = "a Hub id, with @REVISION if need be, the checkpoint file, or the folder that it lies in"
+_MARKS = re.compile(r"</?Speech(Here)?>")
+
+
+def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> Ears:
+    """What such a model hears: 30 s of a prompt, whose clips are joined, as 88 tokens.
+
+    Args:
+        context: Of Vicuna.
+        weights_gib: Of Vicuna in bfloat16; ears and bridge add 2.8 GiB.
+        cache_kib_per_token: Of Vicuna.
+    """
+    return Ears(
+        sampling_rate=16_000,
+        context=context,
+        tokens_per_second=0,
+        tokens_per_clip=88,
+        total_limit_s=30.0,
+        several_clips=False,
+        template_tokens=32,
+        silence_s=1.0,
+        weights_gib=weights_gib + 2.8,
+        cache_kib_per_token=cache_kib_per_token,
+    )
+
+
+@dataclass(frozen=True)
+class SalmonnOptions(LocalOptions):
+    """Options of every such system; each gives `weights` and `vicuna` defaults of its own."""
+
+    vicuna: str = option("", f"the language model: {HELP}")
+    whisper: str = option(WHISPER, f"of which the encoder hears: {HELP}")
+    beats: str | None = option(
+        None, f"BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt from {BEATS_SOURCE}; needed where sound is heard"
+    )
+
+
+class Part(NamedTuple):
+    """One file of a model.
+
+    Attributes:
+        path: Where it is.
+        revision: The Hub's commit, or the file's hash.
+    """
+
+    path: Path
+    revision: str
+
+
+class SalmonnListener(TransformersListener):
+    """Vicuna that hears through Whisper's encoder and BEATs.
+
+    Args:
+        options: Say where the parts are.
+        context: Tells the device and the modality.
+
+    Attributes:
+        file: Name of the checkpoint.
+        published_search: How the paper's own run searched for answers, as `generate` takes it; other protocols search
+            greedily.
+    """
+
+    options: SalmonnOptions
+    model_class: ClassVar[str] = "LlamaForCausalLM"
+    file: ClassVar[str]
+    published_search: ClassVar[dict[str, Any]]
+
+    @property
+    def revision(self) -> str:
+        """Commits or hashes of the parts that are used."""
+        revisions = f"{self.file} {self._bridge.revision}, Vicuna {self.checkpoint.revision}"
+        if not self._hears:
+            return revisions
+        return f"{revisions}, Whisper {self._whisper.revision}, BEATs {self._beats.revision}"
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint:
+        """Vicuna's."""
+        return find_checkpoint(self.options.vicuna, "--vicuna", weights=False)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """Vicuna's, which lies there as a model of sentencepiece."""
+        try:
+            return super().tokenizer
+        except (ImportError, OSError, ValueError) as error:
+            raise UserError(
+                f"--vicuna {self.folder}: its tokenizer cannot be loaded ({' '.join(str(error).split())[:120]}); "
+                "expected a tokenizer.model, and the packages sentencepiece and protobuf"
+            ) from error
+
+    @cached_property
+    def model(self) -> Any:
+        """Vicuna, changed as the checkpoint says."""
+        model = super().model
+        if self._is_published:
+            model.generation_config.update(**self.published_search)
+        return model
+
+    @property
+    def beams(self) -> int:  # type: ignore[override]  # here the protocol decides
+        """Those of the published run in the protocol of the paper."""
+        return self.published_search["num_beams"] if self._is_published else 1
+
+    def load_model(self) -> Any:
+        """Load Vicuna and the ears, and merge what was learnt into Vicuna."""
+        import transformers
+
+        from ...models.salmonn_checkpoint import load_bridge
+
+        folder = find_checkpoint(self.options.vicuna, "--vicuna").folder
+        model = self.load_pretrained(transformers.LlamaForCausalLM, folder)
+        if self._hears:
+            self._ears = self._load_ears(model)
+        else:
+            load_bridge(self._bridge.path, model)
+        return model
+
+    def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
+        """Prompts as embeddings, with zeros on the left of the shorter ones."""
+        import torch
+
+        with torch.inference_mode():
+            rows = [self._embed(prompt) for prompt in prompts]
+        longest = max(map(len, rows))
+        mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
+        padded = [torch.nn.functional.pad(row, (0, 0, longest - len(row), 0)) for row in rows]
+        return {"inputs_embeds": torch.stack(padded), "attention_mask": mask}
+
+    def clean(self, text: str) -> str:
+        """Take out what marks sound, too."""
+        return _MARKS.sub(" ", super().clean(text))
+
+    def _embed(self, prompt: Prompt) -> torch.Tensor:
+        """A prompt as embeddings, shape (tokens, width)."""
+        import torch
+
+        words = self.model.get_input_embeddings()
+        pieces: list[str | torch.Tensor]
+        if prompt.clips:
+            pieces = ["USER: <Speech>", self._hear(prompt.clips), f"</Speech> {prompt.text}\nASSISTANT:"]
+        else:
+            pieces = [f"USER: {prompt.text}\nASSISTANT:"]
+        rows = [words(torch.tensor([self.tokenizer.bos_token_id], device=words.weight.device))]
+        for piece in pieces:
+            if isinstance(piece, str):
+                ids = self.tokenizer(piece, add_special_tokens=False)["input_ids"]
+                piece = words(torch.tensor(ids, device=words.weight.device))
+            rows.append(piece.to(rows[0]))
+        return torch.cat(rows)
+
+    def _hear(self, clips: Sequence[Samples]) -> torch.Tensor:
+        from ...models.salmonn import LONGEST
+
+        joined = np.concatenate(clips)
+        # Each clip may have one sample more than its share, by resampling.
+        tokens: torch.Tensor = self._ears(joined[:LONGEST] if len(joined) <= LONGEST + len(clips) else joined)
+        return tokens
+
+    def _load_ears(self, model: Any) -> SalmonnEars:
+        import transformers
+
+        from ...models.beats import load_beats
+        from ...models.salmonn import SalmonnEars
+        from ...models.salmonn_checkpoint import load_bridge, load_whisper_encoder
+
+        folder = find_checkpoint(self.options.whisper, "--whisper").folder
+        whisper, beats = load_whisper_encoder(folder), load_beats(self._beats.path)
+        widths = {"speech": whisper.config.d_model, "sound": beats.config.encoder_embed_dim}
+        bridge = load_bridge(self._bridge.path, model, **widths)
+        extractor = transformers.WhisperFeatureExtractor.from_pretrained(folder)
+        return SalmonnEars(extractor, whisper, beats, bridge).eval().to(model.get_input_embeddings().weight.device)
+
+    @property
+    def _is_published(self) -> bool:
+        return self.options.protocol == "paper"
+
+    @property
+    def _hears(self) -> bool:
+        """Whether sound may be heard, be it silence."""
+        return self.context.modality != "query_only" or self._is_published
+
+    @cached_property
+    def _bridge(self) -> Part:
+        return find_file(self.options.weights, self.file)
+
+    @cached_property
+    def _whisper(self) -> Checkpoint:
+        return find_checkpoint(self.options.whisper, "--whisper", weights=False)
+
+    @cached_property
+    def _beats(self) -> Part:
+        if self.options.beats is None:
+            raise UserError(f"--beats: expected a checkpoint of BEATs, to be downloaded from {BEATS_SOURCE}")
+        return _on_disk(Path(self.options.beats), "--beats")
+
+
+def find_file(source: str, name: str) -> Part:
+    """Find a checkpoint of one file, and download it where need be.
+
+    Args:
+        source: See `WEIGHTS_HELP`.
+        name: Name of the file, in a folder or on the Hub.
+
+    Raises:
+        UserError: It is not there, or the Hub does not give it.
+    """
+    from huggingface_hub import hf_hub_download
+
+    path = Path(source)
+    if path.exists():
+        return _on_disk(path / name if path.is_dir() else path, "--weights")
+    repository, _, revision = source.partition("@")
+    if repository.count("/") != 1 or repository.startswith((".", "/")):
+        raise UserError(f"--weights {source}: no such file; expected {WEIGHTS_HELP}")
+    try:
+        path = Path(hf_hub_download(repository, name, revision=revision or None))
+    except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
+        reason = " ".join(str(error).split())[:120]
+        raise UserError(
+            f"{repository}: {name} not in the cache and not to be had from the Hub ({reason}); name the file with "
+            "--weights"
+        ) from error
+    return Part(path, path.parent.name)  # snapshots are named by their commit
+
+
+def _on_disk(path: Path, flag: str) -> Part:
+    try:
+        return Part(path, f"sha256:{file_sha256(path)}")
+    except OSError as error:
+        raise UserError(f"{flag} {path}: cannot be read ({error.strerror})") from error

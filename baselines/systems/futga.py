@@ -1,0 +1,64 @@
+"""FUTGA: SALMONN-7B trained further to describe music in time, asked in words.
+
+It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined. The
+MusiCRS paper's own run joined 300/n s of each, of which the model heard the first 30 s, those of the first clip. It
+drew answers at random from ten beams, of up to 2,048 tokens; `--protocol paper` searches with ten beams and the
+published penalty of repetitions (1.5), draws nothing, and stops at 512 tokens unless `--answer-tokens` says otherwise.
+The other protocols are greedy.
+
+Source: Wu et al., "Futga: Towards Fine-grained Music Understanding through Temporally-enhanced Generative Augmentation"
+(arXiv:2407.20445).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions
+from ..generative.local import LocalGenerative
+from ..options import option
+from ..sound.checkpoints import HELP
+from ..system import ALL_MODALITIES, Declaration
+from .salmonn_7b import VICUNA, Salmonn7BListener
+
+MODEL_ID = "JoshuaW1997/FUTGA"
+
+
+class FutgaListener(SalmonnListener):
+    """FUTGA."""
+
+    ears = Salmonn7BListener.ears
+    file = "salomnn_7b.bin"  # so the authors spelt it
+    published_search = {"num_beams": 10, "min_new_tokens": 1, "repetition_penalty": 1.5}  # noqa: RUF012
+
+
+@dataclass(frozen=True)
+class FutgaOptions(SalmonnOptions):
+    """Options of `futga`."""
+
+    weights: str = option(MODEL_ID, WEIGHTS_HELP)
+    vicuna: str = option(VICUNA, f"the language model: {HELP}")
+
+
+class Futga(LocalGenerative):
+    """Asks FUTGA."""
+
+    declaration = Declaration(
+        name="futga",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Asks FUTGA, which hears 30 s of the clips joined into one, for a ranking.",
+        note="Hears 30 s of a thread, a share of each clip; the published run let it hear the first clip alone, and "
+        "drew answers at random where the protocol `paper` searches. Vicuna v1.5 is under the licence of Llama 2.",
+        needs=("torch", "torchaudio", "transformers", "accelerate", "sentencepiece", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="Apache-2.0 (FUTGA, Whisper), MIT (BEATs), Llama 2 Community License (Vicuna v1.5)",
+        open_weights=True,
+        batch_size=1,
+    )
+    Options = FutgaOptions
+
+    def make_listener(self) -> FutgaListener:
+        """FUTGA of the chosen parts."""
+        return FutgaListener(self.options, self.context)

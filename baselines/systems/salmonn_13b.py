@@ -1,0 +1,61 @@
+"""SALMONN-13B: Vicuna-13B that hears through Whisper's encoder and BEATs, asked in words.
+
+It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined, as in
+the MusiCRS paper's own run. That searched with four beams; `--protocol paper` does, the other protocols are greedy.
+Prompt and answer share 2,048 tokens.
+
+Source: Tang et al., "SALMONN: Towards Generic Hearing Abilities for Large Language Models" (ICLR 2024,
+arXiv:2310.13289).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions, ears_of
+from ..generative.local import LocalGenerative
+from ..options import option
+from ..sound.checkpoints import HELP
+from ..system import ALL_MODALITIES, Declaration
+
+MODEL_ID = "tsinghua-ee/SALMONN"
+VICUNA = "lmsys/vicuna-13b-v1.1"
+
+
+class Salmonn13BListener(SalmonnListener):
+    """SALMONN-13B."""
+
+    ears = ears_of(context=2048, weights_gib=24.2, cache_kib_per_token=800)
+    file = "salmonn_v1.pth"
+    published_search = {"num_beams": 4, "min_new_tokens": 1}  # noqa: RUF012 - nobody changes it
+
+
+@dataclass(frozen=True)
+class Salmonn13BOptions(SalmonnOptions):
+    """Options of `salmonn_13b`."""
+
+    weights: str = option(MODEL_ID, WEIGHTS_HELP)
+    vicuna: str = option(VICUNA, f"the language model: {HELP}")
+
+
+class Salmonn13B(LocalGenerative):
+    """Asks SALMONN-13B."""
+
+    declaration = Declaration(
+        name="salmonn_13b",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Asks SALMONN-13B, which hears 30 s of the clips joined into one, for a ranking.",
+        note="Hears 30 s of a thread. Vicuna v1.1 is LLaMA 1, for non-commercial use only.",
+        needs=("torch", "torchaudio", "transformers", "accelerate", "sentencepiece", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="Apache-2.0 (SALMONN, Whisper), MIT (BEATs), LLaMA non-commercial licence (Vicuna v1.1)",
+        open_weights=True,
+        batch_size=1,
+    )
+    Options = Salmonn13BOptions
+
+    def make_listener(self) -> Salmonn13BListener:
+        """SALMONN-13B of the chosen parts."""
+        return Salmonn13BListener(self.options, self.context)

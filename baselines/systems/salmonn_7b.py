@@ -1,0 +1,60 @@
+"""SALMONN-7B: Vicuna-7B that hears through Whisper's encoder and BEATs, asked in words.
+
+It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined, as in
+the MusiCRS paper's own run. That searched with four beams; `--protocol paper` does, the other protocols are greedy.
+
+Source: Tang et al., "SALMONN: Towards Generic Hearing Abilities for Large Language Models" (ICLR 2024,
+arXiv:2310.13289).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions, ears_of
+from ..generative.local import LocalGenerative
+from ..options import option
+from ..sound.checkpoints import HELP
+from ..system import ALL_MODALITIES, Declaration
+
+MODEL_ID = "tsinghua-ee/SALMONN-7B"
+VICUNA = "lmsys/vicuna-7b-v1.5"
+
+
+class Salmonn7BListener(SalmonnListener):
+    """SALMONN-7B."""
+
+    ears = ears_of(context=4096, weights_gib=12.6, cache_kib_per_token=512)
+    file = "salmonn_7b_v0.pth"
+    published_search = {"num_beams": 4, "min_new_tokens": 1}  # noqa: RUF012 - nobody changes it
+
+
+@dataclass(frozen=True)
+class Salmonn7BOptions(SalmonnOptions):
+    """Options of `salmonn_7b`."""
+
+    weights: str = option(MODEL_ID, WEIGHTS_HELP)
+    vicuna: str = option(VICUNA, f"the language model: {HELP}")
+
+
+class Salmonn7B(LocalGenerative):
+    """Asks SALMONN-7B."""
+
+    declaration = Declaration(
+        name="salmonn_7b",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="Asks SALMONN-7B, which hears 30 s of the clips joined into one, for a ranking.",
+        note="Hears 30 s of a thread. Vicuna v1.5 is under the licence of Llama 2.",
+        needs=("torch", "torchaudio", "transformers", "accelerate", "sentencepiece", "soundfile", "soxr"),
+        model_id=MODEL_ID,
+        licence="Apache-2.0 (SALMONN, Whisper), MIT (BEATs), Llama 2 Community License (Vicuna v1.5)",
+        open_weights=True,
+        batch_size=1,
+    )
+    Options = Salmonn7BOptions
+
+    def make_listener(self) -> Salmonn7BListener:
+        """SALMONN-7B of the chosen parts."""
+        return Salmonn7BListener(self.options, self.context)

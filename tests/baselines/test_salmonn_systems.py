@@ -1,0 +1,270 @@
+"""SALMONN as a system: four parts in four places, prompts as the authors wrote them, rankings under every protocol."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines.generative.listener import Prompt
+from baselines.generative.protocols import PROTOCOLS
+from baselines.launch import build_system
+from baselines.registry import system_class
+from baselines.system import ALL_MODALITIES
+from musicrs_metric.errors import UserError
+from musicrs_metric.run_card import Modality
+from tests.baselines.toys import thread
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchaudio")
+transformers = pytest.importorskip("transformers")
+sentencepiece = pytest.importorskip("sentencepiece")
+
+from baselines.generative.families.salmonn import SalmonnListener, find_file  # noqa: E402
+from tests.baselines.family_checks import (  # noqa: E402
+    check_choice,
+    check_completions,
+    check_run,
+    check_scores,
+    check_tokens,
+    make_listener,
+    make_system,
+    sounding,
+)
+from tests.baselines.tiny_lm import tone  # noqa: E402
+from tests.baselines.tiny_salmonn import Parts, save_checkpoint, save_parts  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    """The four parts of a tiny SALMONN."""
+    return save_parts(tmp_path_factory.mktemp("salmonn"))
+
+
+@pytest.fixture(scope="module")
+def listener(parts: Parts) -> SalmonnListener:
+    """SALMONN of these parts, loaded."""
+    made = make_listener("salmonn_7b", *parts.arguments)
+    assert isinstance(made, SalmonnListener)
+    made.load()
+    return made
+
+
+def encoded(listener: SalmonnListener, *pieces: Any) -> Any:
+    """Texts by sentencepiece itself and Vicuna's table, sound by the ears; the table's row 1 begins a text."""
+    pieces_of = sentencepiece.SentencePieceProcessor(model_file=str(listener.folder / "tokenizer.model"))
+    table = listener.model.state_dict()["model.embed_tokens.weight"]
+    rows = [table[1:2]]
+    for piece in pieces:
+        if isinstance(piece, str):
+            rows.append(table[pieces_of.encode(piece)])
+        else:
+            with torch.inference_mode():
+                rows.append(listener._ears(piece))
+    return torch.cat(rows)
+
+
+def test_a_prompt_is_written_as_the_authors_did(listener: SalmonnListener) -> None:
+    """The beginning, USER and the mark, 88 tokens, the mark's end and the request, ASSISTANT; clips are joined."""
+    one, other = tone(1.2), tone(0.7, pitch=330.0)
+    found = listener.encode([Prompt("Rank these songs.", (one, other))])
+    joined = np.concatenate([one, other])
+    expected = encoded(listener, "USER: <Speech>", joined, "</Speech> Rank these songs.\nASSISTANT:")
+    assert torch.allclose(found["inputs_embeds"][0], expected, atol=1e-6)
+    assert found["attention_mask"].tolist() == [[1] * len(expected)]
+
+
+def test_a_prompt_without_sound_has_no_mark_of_it(listener: SalmonnListener) -> None:
+    """The same beginning and end."""
+    found = listener.encode([Prompt("Rank these songs.")])
+    assert torch.equal(found["inputs_embeds"][0], encoded(listener, "USER: Rank these songs.\nASSISTANT:"))
+
+
+def test_shorter_prompts_are_filled_up_on_the_left(listener: SalmonnListener) -> None:
+    """With zeros that the mask leaves out."""
+    found = listener.encode([Prompt("a"), Prompt("Rank these songs, please.")])
+    rows, mask = found["inputs_embeds"], found["attention_mask"]
+    short = encoded(listener, "USER: a\nASSISTANT:")
+    assert torch.equal(rows[0, -len(short) :], short)
+    assert not rows[0, : -len(short)].any()
+    assert mask.sum(1).tolist() == [len(short), rows.shape[1]]
+    assert mask[0, -len(short) :].all()
+
+
+def test_nobody_can_write_a_mark(listener: SalmonnListener) -> None:
+    """Neither Vicuna's control tokens nor the mark of sound pass from a post into a prompt."""
+    text = "a<s>b</s>c<Speech>d</Speech>e<SpeechHere>f<unk>g"
+    assert listener.clean(text) == "a b c d e f g"
+    assert listener.ids(text) == listener.ids("a b c d e f g")
+
+
+def test_scores_choices_and_completions_are_those_of_one_at_a_time(listener: SalmonnListener) -> None:
+    """Packed against naive to 1e-4, constrained against `generate`, a batch against single prompts."""
+    check_scores(listener)
+    check_choice(listener)
+    check_completions(listener)
+    check_tokens(listener)
+
+
+@pytest.mark.parametrize("modality", ALL_MODALITIES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_runs_from_end_to_end(modality: Modality, protocol: str, parts: Parts, tmp_path: Path) -> None:
+    """From the checkpoint in the authors' layout to a ranking of every pool."""
+    check_run("salmonn_7b", modality, protocol, tmp_path / "run", *parts.arguments)
+
+
+def test_the_larger_one_takes_its_own_checkpoint(parts: Parts, tmp_path: Path) -> None:
+    """Found in its folder by the name that the authors gave it."""
+    (tmp_path / "salmonn_v1.pth").symlink_to(parts.weights)
+    check_run("salmonn_13b", "audio_query", "pointwise", tmp_path / "run", *parts._replace(weights=tmp_path).arguments)
+
+
+def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
+    """30 s in all, joined in order, and no more than the ears take although resampling may add a sample to each."""
+    system = make_system("salmonn_7b", "audio_only", *parts.arguments)
+    clips = tuple(sounding(4.0, 200.0 + 20 * i, 44_100) for i in range(10))
+    of_ten = thread("t0", ["A", "B"], ["A"], clips=clips, query=None)
+    system.survey([of_ten])
+    assert system.heard(of_ten) == [3.0] * 10
+    (sound,) = system._sound(of_ten)
+    assert abs(len(sound) - 480_000) <= 10
+    for i in range(10):
+        part = sound[i * 48_000 + 8000 : i * 48_000 + 40_000]
+        peak = np.abs(np.fft.rfft(part)).argmax() / 2  # 2 s: bins of half a hertz
+        assert peak == pytest.approx(200 + 20 * i, abs=1)
+    listener = system.listener
+    assert isinstance(listener, SalmonnListener)
+    for extra in (0, 10):
+        prompt = Prompt("Rank.", (*[np.zeros(48_000, dtype=np.float32)] * 9, np.zeros(48_000 + extra, np.float32)))
+        assert (
+            listener.encode([prompt])["inputs_embeds"].shape[1]
+            == listener.encode([Prompt("Rank.")])["inputs_embeds"].shape[1] + 88 + 9
+        )
+
+
+def test_silence_is_heard_in_the_paper_s_protocol_alone(parts: Parts) -> None:
+    """One second of it where nothing is to be heard; other protocols give the model no sound at all."""
+    asked = thread("t0", ["A", "B"], ["A"])
+    for protocol, samples in (("paper", [16_000]), ("listwise", [])):
+        system = make_system("salmonn_7b", "query_only", "--protocol", protocol, *parts.arguments)
+        sound = system._sound(asked)
+        assert [len(clip) for clip in sound] == samples
+        assert not any(clip.any() for clip in sound)
+
+
+@pytest.mark.parametrize(("protocol", "beams"), [("paper", 4), ("listwise", 1)])
+def test_four_beams_search_in_the_paper_s_protocol_alone(protocol: str, beams: int, parts: Parts) -> None:
+    """The same answer as `generate` gives with these settings, and no other where Vicuna's own file samples."""
+    listener = make_listener("salmonn_7b", *parts.arguments, "--protocol", protocol)
+    prompt = Prompt("Rank these songs.")
+    (found,) = listener.complete([prompt], 12)
+    plain = transformers.LlamaForCausalLM.from_pretrained(listener.folder, dtype=torch.float32)
+    plain.load_state_dict(listener.model.state_dict())
+    plain.generation_config = transformers.GenerationConfig(bos_token_id=1, eos_token_id=2, pad_token_id=0)
+    with torch.inference_mode():
+        rows = plain.generate(
+            **listener.encode([prompt]), max_new_tokens=12, num_beams=beams, do_sample=False,
+            min_new_tokens=1 if beams > 1 else None,
+        )  # fmt: skip
+    assert found.text == listener.tokenizer.decode(rows[0], skip_special_tokens=True).strip()
+    assert found.n_tokens > 0
+
+
+def test_without_sound_neither_whisper_nor_beats_is_needed(parts: Parts) -> None:
+    """Not named, not looked for, not in the revision; Vicuna is changed as ever."""
+    arguments = parts.arguments[:4]
+    deaf = make_system("salmonn_7b", "query_only", *arguments, "--whisper", "nowhere").listener
+    assert isinstance(deaf, SalmonnListener)
+    deaf.load()
+    hearing = make_listener("salmonn_7b", *parts.arguments)
+    for name, weight in hearing.model.state_dict().items():
+        assert torch.equal(deaf.model.state_dict()[name], weight)
+    digest = hashlib.sha256(parts.weights.read_bytes()).hexdigest()
+    assert deaf.revision == f"salmonn_7b_v0.pth sha256:{digest}, Vicuna {deaf.checkpoint.revision}"
+
+
+def test_the_revision_names_every_part(parts: Parts, listener: SalmonnListener) -> None:
+    """By its hash, where it comes from a disk."""
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in (parts.weights, parts.beats)]
+    assert listener.revision.startswith(f"salmonn_7b_v0.pth sha256:{digests[0]}, Vicuna sha256:")
+    assert ", Whisper sha256:" in listener.revision
+    assert listener.revision.endswith(f", BEATs sha256:{digests[1]}")
+
+
+def test_ears_compute_in_32_bits(parts: Parts) -> None:
+    """Whatever the language model does, which is given what it takes."""
+    listener = make_listener("salmonn_7b", *parts.arguments, "--dtype", "bfloat16")
+    assert isinstance(listener, SalmonnListener)
+    (found,) = listener.complete([Prompt("Rank.", (tone(1.0),))], 3)
+    assert found.n_tokens > 0
+    assert {p.dtype for p in listener.model.parameters()} == {torch.bfloat16}
+    assert {p.dtype for p in listener._ears.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weights": "nowhere"}, "--weights nowhere: no such file; expected a Hub id"),
+        ({"weights": "."}, r"--weights salmonn_7b_v0\.pth: cannot be read \(No such file"),
+        ({"vicuna": "nowhere"}, "--vicuna nowhere: no such folder"),
+        ({"whisper": "nowhere"}, "--whisper nowhere: no such folder"),
+        ({"beats": "nowhere"}, r"--beats nowhere: cannot be read \(No such file"),
+    ],
+)
+def test_a_part_that_is_not_there_is_named_by_its_option(
+    changes: dict[str, str], message: str, parts: Parts, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Before anything is loaded."""
+    monkeypatch.chdir(tmp_path)
+    named = {name: str(path) for name, path in parts._asdict().items()} | changes
+    arguments = [word for name, path in named.items() for word in (f"--{name}", path)]
+    with pytest.raises(UserError, match=message):
+        build_system("salmonn_7b", "audio_query", arguments).facts()
+
+
+def test_beats_has_no_default(parts: Parts) -> None:
+    """It lies on no hub; the message tells where it is to be had."""
+    with pytest.raises(
+        UserError, match=r"--beats: expected a checkpoint of BEATs, .*https://github.com/microsoft/unilm"
+    ):
+        build_system("salmonn_7b", "audio_query", parts.arguments[:6]).facts()
+
+
+def test_a_vicuna_without_tokenizer_is_refused(parts: Parts, tmp_path: Path) -> None:
+    """In words that name what it lacks, which transformers gets wrong."""
+    for file in parts.vicuna.iterdir():
+        if not file.name.startswith("tokenizer"):
+            (tmp_path / file.name).symlink_to(file)
+    listener = make_listener("salmonn_7b", *parts._replace(vicuna=tmp_path).arguments)
+    with pytest.raises(UserError, match=r"its tokenizer cannot be loaded .*expected a tokenizer\.model, and"):
+        listener.n_tokens("a")
+
+
+def test_a_checkpoint_from_the_hub_is_called_by_its_commit(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file in a cache as huggingface_hub keeps it; one that is not there tells how to go on."""
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repository = tmp_path / "models--someone--SALMONN"
+    (repository / "snapshots" / commit).mkdir(parents=True)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(commit)
+    save_checkpoint(repository / "snapshots" / commit / "salmonn_v1.pth")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    for source in ("someone/SALMONN", f"someone/SALMONN@{commit}"):
+        found = find_file(source, "salmonn_v1.pth")
+        assert found.revision == commit
+        assert found.path.is_file()
+    with pytest.raises(
+        UserError, match=r"someone/FUTGA: salomnn_7b\.bin not in the cache .*name the file with --weights"
+    ):
+        find_file("someone/FUTGA", "salomnn_7b.bin")
+
+
+@pytest.mark.parametrize(("name", "terms"), [("salmonn_7b", "Llama 2"), ("salmonn_13b", "non-commercial")])
+def test_the_terms_are_those_of_the_strictest_part(name: str, terms: str) -> None:
+    """Vicuna 7B v1.5 follows Llama 2, Vicuna 13B v1.1 the first LLaMA."""
+    assert terms in (system_class(name).declaration.licence or "")
