@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub.constants
 import pytest
@@ -247,6 +248,22 @@ def test_two_boards_with_one_repository(hub: FakeHub, open_store: Open) -> None:
     assert until(lambda: all(len(board.entries()) == 13 and not board.waiting() for board in boards))
     assert {path for path in hub.repos[PAGE] if path != "README.md"} == set(times_committed(hub))
     assert set(times_committed(hub).values()) == {1}
+
+
+def test_another_was_quicker(hub: FakeHub, open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same submission that another board commits between the look and the commit is not written over."""
+    store, one = open_store(start=False), submission()
+    theirs, commit = to_bytes(replace(one, received_at="2026-02-28T10:00:00Z")), store.repo.commit
+
+    def late(*arguments: Any, **options: Any) -> None:
+        hub.repos[PAGE][path_of(one)] = theirs
+        commit(*arguments, **options)
+
+    monkeypatch.setattr(store.repo, "commit", late)
+    store.start()
+    assert store.put(one).state == "stored"
+    assert hub.repos[PAGE][path_of(one)] == theirs
+    assert hub.commits == []
 
 
 def test_what_others_committed(hub: FakeHub, open_store: Open) -> None:
