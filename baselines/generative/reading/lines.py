@@ -1,8 +1,7 @@
-"""Answers that have an item a line: numbered, bulleted, in a table, or bare."""
+"""Answers that have an item a line: numbered, bulleted, or bare."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,8 +10,6 @@ from .items import is_talk, item
 from .result import Item
 from .titles import Titles
 from .wrapping import marker_kind
-
-_RULE = re.compile(r"[\s|:+-]*-{2,}[\s|:+-]*")
 
 
 class _Line(NamedTuple):
@@ -55,10 +52,9 @@ def _kind(lines: list[_Line]) -> str | None:
 
 def _lines(text: str, titles: Titles) -> Iterator[_Line]:
     paragraph = 0
-    lines = text.split("\n")
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+    for line in text.split("\n"):
         if not line.strip():
             paragraph += 1
-        elif not _RULE.fullmatch(line) and not ("|" in line and _RULE.fullmatch(after)):
-            kind = None if titles.is_title(line) else "table" if line.lstrip().startswith("|") else marker_kind(line)
+        else:
+            kind = None if titles.is_title(line) else marker_kind(line)
             yield _Line(line, kind, titles.find(line, listed=kind is not None), paragraph)

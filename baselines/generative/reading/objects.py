@@ -60,10 +60,15 @@ def groups(text: str) -> Iterator[Group]:
         entries = _entries(value)
         if isinstance(value, dict) and len(entries) == 1:
             row += entries
-        elif entries:
+        elif entries and not _is_identifier(value):
             yield Group(_ordered(entries), reader.is_open)
     if row:
         yield Group(_ordered(row), reader.is_open)
+
+
+def _is_identifier(value: Any) -> bool:
+    """Whether a value is what a footnote or an answer by number is made of, such as `[7]`."""
+    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], int)
 
 
 class _Reader:

@@ -15,6 +15,7 @@ from .numbers import Numbers
 from .objects import groups
 from .result import Item, Ledger, Reading
 from .separated import SEPARATORS, Separated, invented
+from .table import from_table
 from .titles import NUMBER_ALONE, Titles
 from .wrapping import visible
 
@@ -94,6 +95,7 @@ class _Reader:
         # Of several lists in one answer, the last is the one that the model settled on.
         for group in reversed(list(groups(answer))):
             yield _Layout([self._entry(entry) for entry in group.entries], group.is_open)
+        yield _Layout(from_table(answer, self._titles))
         yield _Layout(from_lines(answer, self._titles))
         for separator in SEPARATORS:
             yield _Layout(Separated(separator, self._titles, self._pool.place).items(answer))

@@ -14,7 +14,7 @@ SEPARATORS = (
     re.compile(r"(?:^|(?<=\s))[(\[]?\d{1,3}[.)\]](?=\s)"),  # 1. This 2. That
     re.compile(r">+|→|≻"),
     re.compile(r"[;；]"),
-    re.compile(r"\||\s[•·]\s"),
+    re.compile(r"\||(?<=\s)[•·](?=\s)"),
     re.compile(r"[,，、]"),
 )
 
@@ -30,7 +30,7 @@ class Separated:
 
     def __init__(self, separator: re.Pattern[str], titles: Titles, candidates: Iterable[str]) -> None:
         self._separator, self._titles = separator, titles
-        self._most_joined = 1 + max((len(separator.findall(title)) for title in candidates), default=0)
+        self._most_joined = 1 + max((len(separator.findall(f"{title} ")) for title in candidates), default=0)
 
     def items(self, text: str) -> list[Item]:
         """The items of the lines that are lists: those with two candidates or more, and those that are one title.
@@ -40,6 +40,8 @@ class Separated:
         Args:
             text: What is visible of an answer.
         """
+        if not self._separator.search(text):
+            return []
         rows = [row for line in text.split("\n") if n_named(row := self._row(line))]
         lists = [row for row in rows if n_named(row) > 1 or len(row) == 1]
         return [found for row in lists or rows for found in row]

@@ -20,6 +20,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from musicrs_metric.matching import Pool
 
@@ -29,13 +30,15 @@ from .wrapping import unmarked, unwrapped
 MOST_COMPARED = 2_000
 ALIKE, WORDS_ALIKE, SHORTEST_WORD = 90, 80, 4
 
+_MOST_SEPARATORS = 4
 NUMBER_ALONE = re.compile(r"[\s\[\](){}#.:*]*-?\d+[\s\[\](){}.:*]*")
 _WORD = re.compile(r"\w+", re.UNICODE)
 _LED_BY = re.compile(r"\s*(?:and|then|finally|next)\s+", re.IGNORECASE)
 _QUOTED = re.compile(r"\s*(?:\*\*|__|[\"“«‘'`])([^\n]{1,300}?)(?:\*\*|__|[\"”»’'`])(?!\w)")
 # White space is bounded, for a long run of it would be searched from each of its places.
-_SEPARATOR = re.compile(r"\s{1,9}(?:[-–—|]{1,3}\s|by\s|(?=[(\[])|(?:feat|ft)\b\.?)|\.\s", re.IGNORECASE)
-_FURTHER = re.compile(r"[:,;]\s|\|")
+_SEPARATOR = re.compile(r"\s{1,9}(?:[-–—]{1,3}(?=\s)|by(?=\s)|(?=[(\[])|(?:feat|ft)\b\.?)", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?](?=\s)")
+_FURTHER = re.compile(r"[:,;](?=\s)")
 
 
 class Titles:
@@ -143,20 +146,21 @@ def _same_words(words: list[str], others: list[str]) -> bool:
 def _parts(text: str, listed: bool) -> Iterator[str]:
     """Pieces of a piece that may be its title, the likeliest first."""
     *_, rest = unmarked(text)
-    for start in (text, rest):
+    starts = dict.fromkeys((text, rest))
+    for start in starts:
         led = _LED_BY.match(start)
         if led:
             yield start[led.end() :]
         quoted = _QUOTED.match(start)
         if quoted:
             yield quoted[1]
-        for separator in (_SEPARATOR, _FURTHER) if listed else (_SEPARATOR,):
+    for separator in (_SEPARATOR, _SENTENCE, _FURTHER) if listed else (_SEPARATOR, _SENTENCE):
+        for start in starts:
             yield from _around(separator, start)
 
 
 def _around(separator: re.Pattern[str], text: str) -> Iterator[str]:
-    """What stands before the first separator, before the last, after the first and after the last."""
-    found = list(separator.finditer(text))
-    ends = found[:1] + found[1:][-1:]
-    yield from (text[: end.start()] for end in ends)
-    yield from (text[end.end() :] for end in ends)
+    """What stands before one of the first separators, the longest first, then what stands after the first."""
+    ends = list(islice(separator.finditer(text), _MOST_SEPARATORS))
+    yield from (text[: end.start()] for end in reversed(ends))
+    yield from (text[end.end() :] for end in ends[:1])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+# What a model writes after a hundred titles with a remark each is a loop; it is not read.
+MOST_READ = 200_000
+
 _THINK_END = re.compile(r"</think(?:ing)?>|\[/THINK\]", re.IGNORECASE)
 _THINK_START = re.compile(r"<think(?:ing)?>|\[THINK\]", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*\w*[ \t]*$", re.MULTILINE)
@@ -17,6 +20,7 @@ _NUMBER = re.compile(
 )
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪●·–—>]|#{1,6})\s+")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!>\"'-])")
+_DOUBLE = ("**", "__")
 _PAIRS = {'"': '"', "'": "'", "`": "`", "*": "*", "_": "_", "“": "”", "‘": "’", "«": "»", "[": "]", "(": ")", "<": ">"}
 _TAIL = " \t,;.:!"
 
@@ -28,15 +32,15 @@ def visible(text: str) -> tuple[str, bool]:
         text: What the model wrote. Some servers hand over only the end of a thinking block.
 
     Returns:
-        What follows the last block, with plain line feeds, and whether a block stays open; what an open block says is
-        no answer.
+        What follows the last block, with plain line feeds and at most `MOST_READ` characters of it, and whether a block
+        stays open: what an open block says is no answer.
     """
     after = text
     for end in _THINK_END.finditer(text):
         after = text[end.end() :]
     start = _THINK_START.search(after)
     answer = after if start is None else after[: start.start()]
-    return _FENCE.sub("", _LINE_END.sub("\n", answer)), start is not None
+    return _FENCE.sub("", _LINE_END.sub("\n", answer[:MOST_READ])), start is not None
 
 
 def marker_kind(line: str) -> str | None:
@@ -64,7 +68,9 @@ def unwrapped(text: str) -> Iterator[str]:
     yield text
     for _ in range(4):
         closing = _PAIRS.get(text[:1])
-        if closing is not None and len(text) > 2 and text.endswith(closing):
+        if text[:2] in _DOUBLE and len(text) > 4 and text.endswith(text[:2]):
+            text = text[2:-2].strip()
+        elif closing is not None and len(text) > 2 and text.endswith(closing):
             text = text[1:-1].strip()
         elif text[-1:] and text[-1] in _TAIL:
             text = text.rstrip(_TAIL)
