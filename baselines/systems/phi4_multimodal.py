@@ -11,8 +11,10 @@ Source: Microsoft, Phi-4-Mini technical report, arXiv 2503.01743.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..generative.ears import Ears
@@ -51,7 +53,12 @@ class Phi4Listener(TransformersListener):
 
     def load_model(self) -> Any:
         """Load the weights, and add the speech adapter to them where it belongs."""
+        from transformers import GenerationMixin
+
         model = super().load_model()
+        # Its own preparation lets the cache go where the rotary factors switch, and then (transformers 5.24) goes on
+        # with the last token alone. Here they do not switch within an exchange.
+        model.prepare_inputs_for_generation = MethodType(GenerationMixin.prepare_inputs_for_generation, model)
         if self.context.modality != "query_only" or self.options.protocol == "paper":
             merge_lora(model, find_checkpoint(self.options.weights).folder / ADAPTER, ADAPTED)
         return model
@@ -69,24 +76,25 @@ class Phi4Listener(TransformersListener):
         return left_padded(self.tokenizer, texts) | dict(sound)
 
     def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
-        """Complete prompts one by one: what fills up a shorter one would change its answer.
+        """Complete prompts one by one, each under one set of rotary factors.
 
-        Frames that fill up a clip leak into its sound, and one prompt of more than 4,096 tokens would turn the others'
-        positions as its own.
+        In a batch, frames that fill up a shorter clip would leak into its sound, and the longest prompt would choose
+        the factors of all.
         """
         found = []
         for prompt in prompts:
-            found += super().complete([prompt], budget)
+            with self._steady_factors(budget):
+                found += super().complete([prompt], budget)
         return found
 
     def choose(self, prompt: Prompt, allowed: Allowed, budget: int) -> list[int]:
         """Complete a prompt with allowed tokens only, under one set of rotary factors."""
-        with steady_factors(self.model.model.rotary_emb, budget):
+        with self._steady_factors(budget):
             return super().choose(prompt, allowed, budget)
 
     def score(self, prompt: Prompt, continuations: Sequence[Sequence[int]]) -> list[Logprob]:
         """Score continuations, all under the factors of the longest."""
-        with steady_factors(self.model.model.rotary_emb, max(map(len, continuations))):
+        with self._steady_factors(max(map(len, continuations))):
             return super().score(prompt, continuations)
 
     @cached_property
@@ -104,6 +112,9 @@ class Phi4Listener(TransformersListener):
         config = Phi4MultimodalConfig.from_pretrained(self.folder)
         token: str = self.tokenizer.convert_ids_to_tokens(config.audio_config.audio_token_id)
         return token
+
+    def _steady_factors(self, beyond: int) -> AbstractContextManager[None]:
+        return steady_factors(self.model.model.rotary_emb, beyond)
 
 
 @dataclass(frozen=True)
