@@ -62,6 +62,7 @@ class Settings:
         owners: Names of the signed-in people who see which stored files were set aside; where nobody can sign in,
             they stand in the log alone.
         sign_in: Whether people can sign in with their Hub account, as a Space with `hf_oauth` lets them.
+        behind_proxy: Whether all calls come through a proxy that states whom they come from, as in a Space.
         limits: How much is taken from anybody.
     """
 
@@ -71,6 +72,7 @@ class Settings:
     token: str | None = field(default=None, repr=False)
     owners: tuple[str, ...] = ()
     sign_in: bool = False
+    behind_proxy: bool = False
     limits: Limits = Limits()
 
 
@@ -79,8 +81,9 @@ def from_environment(variables: Mapping[str, str] = os.environ) -> Settings:
 
     Args:
         variables: MUSICRS_DATASET, RESULTS_DIR, RESULTS_REPO, HF_TOKEN, BOARD_OWNERS (names with commas between them),
-            OAUTH_CLIENT_ID (set by a Space with sign-in), and of the limits SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR,
-            MAX_UPLOAD_MB, MAX_UNPACKED_MB and MAX_QUEUE. What is empty counts as absent.
+            OAUTH_CLIENT_ID (set by a Space with sign-in), SPACE_ID (set by a Space) or BEHIND_PROXY, and of the limits
+            SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB and MAX_QUEUE. What is empty counts as
+            absent.
 
     Raises:
         UserError: A variable of the limits is no whole number.
@@ -94,6 +97,7 @@ def from_environment(variables: Mapping[str, str] = os.environ) -> Settings:
         token=given.get("HF_TOKEN"),
         owners=tuple(name.strip() for name in given.get("BOARD_OWNERS", "").split(",") if name.strip()),
         sign_in="OAUTH_CLIENT_ID" in given,
+        behind_proxy="SPACE_ID" in given or "BEHIND_PROXY" in given,
         limits=_limits(given, standard.limits),
     )
 

@@ -134,7 +134,7 @@ class Board:
         aside = list(stored.set_aside)
         for entry in stored.entries:
             try:
-                design = self._design(entry)
+                design = self.data.of(entry.card.fingerprint)
                 found.append((entry, design, self._judge(entry, design)))
             except UserError as error:
                 aside.append(SetAside(file_name(entry.key), str(error)))
@@ -150,12 +150,6 @@ class Board:
             members = [Member(row.key, row.system) for row in rows if row.design == design.name]
             ranked |= self._rank(members, design)
         return Snapshot(tuple(replace(row, standings=ranked[row.key]) for row in rows), tuple(aside))
-
-    def _design(self, entry: Entry) -> Design:
-        design = self.data.by_fingerprint.get(entry.card.fingerprint)
-        if design is None:
-            raise UserError(f"made on data that this board does not have (fingerprint {entry.card.fingerprint[:12]})")
-        return design
 
     def _judge(self, entry: Entry, design: Design) -> Judged:
         judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)

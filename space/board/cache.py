@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -62,13 +63,14 @@ class Cache:
         Returns:
             The same digits that `judge` gives; None where nothing usable is there.
         """
+        return None if self.folder is None else _read(self.folder / _name(key, design, code_version()), design)
+
+    def latest(self, key: str, design: Design) -> Judged | None:
+        """Read what was last computed from a submission, by whichever version of the code."""
         if self.folder is None:
             return None
-        try:
-            with np.load(self._path(key, design), allow_pickle=False) as arrays:
-                return _unpack({name: arrays[name] for name in arrays.files}, design)
-        except (OSError, ValueError, LookupError, TypeError, EOFError):  # absent, cut off, or of another form
-            return None
+        files = sorted(self.folder.glob(f"{_name(key, design, '*')}"), key=lambda path: path.stat().st_mtime_ns)
+        return _read(files[-1], design) if files else None
 
     def save(self, key: str, design: Design, judged: Judged) -> None:
         """Keep what was computed; a disk that takes nothing costs time later, and nothing else."""
@@ -78,13 +80,21 @@ class Cache:
         np.savez_compressed(content, **_pack(judged))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_bytes(self._path(key, design), content.getvalue())
+            write_bytes(self.folder / _name(key, design, code_version()), content.getvalue())
         except OSError:
             return
 
-    def _path(self, key: str, design: Design) -> Path:
-        assert self.folder is not None  # noqa: S101 - asked before
-        return self.folder / f"{key}-{design.fingerprint[:16]}-{code_version()}.npz"
+
+def _name(key: str, design: Design, code: str) -> str:
+    return f"{key}-{design.fingerprint[:16]}-{code}.npz"
+
+
+def _read(path: Path, design: Design) -> Judged | None:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return _unpack({name: arrays[name] for name in arrays.files}, design)
+    except (OSError, ValueError, LookupError, TypeError, EOFError, BadZipFile):  # absent, cut off, or of another form
+        return None
 
 
 def write_bytes(path: Path, content: bytes) -> None:

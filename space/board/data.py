@@ -9,7 +9,7 @@ from pathlib import Path
 
 from musicrs_dataset.loading import config_names
 from musicrs_dataset.schema import CONFIGS, base_config
-from musicrs_metric.errors import UserError, show
+from musicrs_metric.errors import UserError, plain, show
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT
 from musicrs_metric.references import References, dataset_folder, load_references
@@ -75,6 +75,16 @@ class Data:
     def by_fingerprint(self) -> dict[str, Design]:
         """Fingerprint to design."""
         return {design.fingerprint: design for design in self.designs}
+
+    def of(self, fingerprint: str) -> Design:
+        """Find the design of a fingerprint.
+
+        Raises:
+            UserError: There is none.
+        """
+        if fingerprint not in self.by_fingerprint:
+            raise UserError(f"made on data that this board does not have (fingerprint {plain(fingerprint[:12])})")
+        return self.by_fingerprint[fingerprint]
 
     @property
     def names(self) -> list[str]:

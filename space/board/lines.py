@@ -129,7 +129,7 @@ def lines(board: Board, query: Query | None = None) -> list[Line]:
     design = board.data.design(query.design)
     standings = board.standings(design.name, query.genre)
     rows = board.snapshot().of(design.name)
-    found = [_submitted(row, query.genre, standings.get(row.key, {})) for row in rows]
+    found = [line_of(row, query.genre, standings.get(row.key, {})) for row in rows]
     if query.reported and design.is_paper:
         found += _reported(table1(), query.genre or OVERALL)
     kept = [line for line in found if _wanted(line, query)]
@@ -164,7 +164,14 @@ def _part(scores: Scores, genre: str | None) -> Scores:
     return scores if genre is None else scores.by["genre"][genre]
 
 
-def _submitted(row: Row, genre: str | None, standings: Mapping[str, Standing]) -> Line:
+def line_of(row: Row, genre: str | None = None, standings: Mapping[str, Standing] | None = None) -> Line:
+    """The line of one row.
+
+    Args:
+        row: The row.
+        genre: Scores on the threads of this genre; None for all threads.
+        standings: Its standings there; None for those on all threads.
+    """
     card, scores = row.entry.card, _part(row.scores, genre)
     return Line(
         kind="submitted",
@@ -175,7 +182,7 @@ def _submitted(row: Row, genre: str | None, standings: Mapping[str, Standing]) -
         open_weights=card.open_weights,
         values=scores.values,
         interval=scores.interval or {},
-        standings=standings,
+        standings=row.standings if standings is None else standings,
         n=scores.n,
         row=row,
     )

@@ -1,0 +1,110 @@
+"""The table to take home: Markdown and LaTeX for papers, CSV for spreadsheets, all safe whatever a name holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from musicrs_metric.compare import HEADLINE
+from musicrs_metric.compare.formats import NOTHING, percent, with_interval
+from musicrs_metric.compare.render import latex, markdown
+from musicrs_metric.compare.sheets import AMONG, Cell, Sheet
+
+from .lines import MEASURES, Line
+
+Form = Literal["markdown", "csv", "latex"]
+
+_SUFFIX: Mapping[Form, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
+# What a spreadsheet takes for the start of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboard") -> str:
+    """Write lines of the table as text.
+
+    Args:
+        found: The lines, as they are to stand.
+        form: "markdown", "latex" (for `booktabs`) or "csv".
+        title: What the table shows.
+
+    Returns:
+        The text of a file.
+    """
+    if form == "csv":
+        return _csv(found)
+    sheet = _sheet(found, title)
+    return markdown([sheet]) if form == "markdown" else latex([sheet])
+
+
+def file_name_of(form: Form) -> str:
+    """What to call the file."""
+    return f"musicrs-leaderboard{_SUFFIX[form]}"
+
+
+def _sheet(found: Sequence[Line], title: str) -> Sheet:
+    peers = Counter(line.reads for line in found if line.standings)
+    rows = tuple(
+        (
+            Cell(f"{line.label} (reported)" if line.kind == "reported" else line.label),
+            Cell(line.modality or NOTHING),
+            Cell(line.reads or NOTHING),
+            *(_score(line, metric, ranked=peers[line.reads] > 1) for metric in HEADLINE),
+            Cell(_group(line)),
+            Cell(str(line.n or NOTHING)),
+            Cell(percent(line.audio_coverage)),
+        )
+        for line in found
+    )
+    notes = (
+        f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
+        "reported: figures of the paper, which cannot be computed again",
+    )
+    columns = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %")
+    return Sheet(f"{title}: scores in % [95 % interval]", columns, rows, notes, n_text=3)
+
+
+def _score(line: Line, metric: str, *, ranked: bool) -> Cell:
+    value, standing = line.values.get(metric), line.standings.get(metric)
+    text = NOTHING if value is None else with_interval(value, line.interval.get(metric))
+    if standing is None or not ranked:
+        return Cell(text)
+    return Cell(text, "best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
+
+
+def _group(line: Line) -> str:
+    standing = line.standings.get(HEADLINE[0])
+    return NOTHING if standing is None else str(standing.group)
+
+
+def _csv(found: Sequence[Line]) -> str:
+    """One line per system with numbers at full precision; shares lie between 0 and 1."""
+    about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
+    numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
+    ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance")]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*about, *numbers, *ranks])
+    for line in found:
+        first = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
+        first += [line.n, line.audio_coverage, line.answered, line.key]
+        scores = [
+            value for name in MEASURES for value in (line.values.get(name), *line.interval.get(name, (None, None)))
+        ]
+        standings = [value for metric in HEADLINE for value in _standing(line, metric)]
+        writer.writerow([_guarded(value) for value in (*first, *scores, *standings)])
+    return text.getvalue()
+
+
+def _standing(line: Line, metric: str) -> tuple[object, object, object]:
+    one = line.standings.get(metric)
+    if one is None:
+        return None, None, None
+    return one.rank, one.group, None if one.chance is None else one.chance.verdict
+
+
+def _guarded(value: object) -> object:
+    """Text that a spreadsheet would compute gets an apostrophe before it, which makes it text again."""
+    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(_FORMULA) else value

@@ -1,0 +1,152 @@
+"""What can be done at the board, whoever asks, page or program: submit, score, look, take predictions home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.predictions import PREDICTIONS, format_line, read_prediction_lines
+from musicrs_metric.runs import score_predictions
+
+from .board.board import Board
+from .board.lines import Line, Query, line_of, lines
+from .board.rows import Row
+from .intake import Form, take
+from .intake.unpack import lines_of
+from .limits import RateLimit, Turns
+from .settings import Settings
+from .store import Receipt
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A submission that was taken.
+
+    Attributes:
+        receipt: Its key and whether it is stored, queued, or was there already.
+        row: Its row; None where the store does not show it yet.
+        warnings: What was set aside while reading, in words.
+    """
+
+    receipt: Receipt
+    row: Row | None
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types."""
+        about = {"state": self.receipt.state, "key": self.receipt.key, "warnings": list(self.warnings)}
+        return about | {"row": None if self.row is None else plain_line(line_of(self.row))}
+
+
+class Desk:
+    """The board with its limits. Safe to use from many threads.
+
+    Args:
+        settings: Limits.
+        board: The board, with its data and its store.
+    """
+
+    def __init__(self, settings: Settings, board: Board) -> None:
+        self.settings, self.board = settings, board
+        limits = settings.limits
+        self._submissions = RateLimit(limits.submissions, limits.window_s, "submissions")
+        self._calls = RateLimit(limits.calls, limits.window_s, "calls")
+        self._turns = Turns(limits.at_once, limits.queue)
+
+    def submit(self, upload: bytes, form: Form, *, caller: str, card: bytes | None = None) -> Submitted:
+        """Judge a submission, keep it, and rank it.
+
+        Args:
+            upload: The prediction file, packed or not.
+            form: What is said of the system.
+            caller: Who sends it, from `space.limits.caller_of`.
+            card: Content of `run.json`; None where there is none.
+
+        Returns:
+            The receipt and the row.
+
+        Raises:
+            IntakeError: Everything that is wrong with it; nothing was kept.
+            TryLaterError: Too many at once.
+        """
+        self._submissions.count(caller)
+        with self._turns.turn():
+            taken = take(upload, form, self.board.data, self.settings.limits, card=card)
+            receipt = self.board.store.put(taken.submission)
+            row = self.board.refresh().by_key.get(receipt.key)
+        return Submitted(receipt, row, taken.warnings)
+
+    def score(self, upload: bytes, *, caller: str, pools: str | None = None) -> dict[str, Any]:
+        """Score predictions and keep nothing.
+
+        Args:
+            upload: The prediction file, packed or not; threads may be missing, and score 0.
+            caller: Who sends it.
+            pools: Name of the pools that it ranked; None for the first design.
+
+        Returns:
+            What `musicrs-metric score --json --by genre` prints.
+
+        Raises:
+            PredictionError: Everything that is wrong with the file.
+            UserError: There are no such pools.
+            TryLaterError: Too many at once.
+        """
+        design = self.board.data.design(pools)
+        self._calls.count(caller)
+        with self._turns.turn():
+            found = read_prediction_lines(lines_of(upload, self.settings.limits), PREDICTIONS, design.references)
+            made = score_predictions(found, design.references, by=["genre"]).to_dict()
+        return made | {"dataset": design.name}
+
+    def leaderboard(self, query: Query) -> list[dict[str, Any]]:
+        """The lines of the table as plain JSON types.
+
+        Raises:
+            UserError: The query names what there is not.
+        """
+        return [plain_line(line) for line in lines(self.board, query)]
+
+    def predictions(self, key: str) -> str:
+        """The predictions of a row as the text of a prediction file, from which anybody can compute its scores again.
+
+        Raises:
+            UserError: There is no such row.
+        """
+        submission = self.board.submission(key)
+        if submission is None:
+            raise UserError(f"found no row {show(key)} on the board; it may have been taken away")
+        return "".join(map(format_line, submission.predictions))
+
+
+def plain_line(line: Line) -> dict[str, Any]:
+    """A line of the table as plain JSON types; what nobody knows is None."""
+    about: dict[str, Any] = {
+        "kind": line.kind,
+        "name": line.label,
+        "key": line.key,
+        "modality": line.modality,
+        "paradigm": line.paradigm,
+        "reads": line.reads,
+        "open_weights": line.open_weights,
+    }
+    row = line.row
+    if row is not None:
+        about |= {"pools": row.design, "link": row.entry.link, "description": row.entry.description}
+        about |= {"partial": row.entry.partial, "received_at": row.entry.received_at}
+        about |= {"n_missing": row.scores.n_missing, "n_unknown": row.scores.n_unknown}
+        about |= {"n_duplicate": row.scores.n_duplicate, "audio_coverage": line.audio_coverage}
+        outcomes = {outcome or "not stated": share for outcome, share in line.outcomes.items()}
+        about |= {"answered": line.answered, "outcomes": outcomes}
+    standings = {
+        metric: {
+            "rank": one.rank,
+            "rank_interval": None if one.rank_interval is None else list(one.rank_interval),
+            "group": one.group,
+            "to_chance": None if one.chance is None else one.chance.verdict,
+        }
+        for metric, one in line.standings.items()
+    }
+    interval = {name: list(pair) for name, pair in line.interval.items()}
+    return about | {"n": line.n, "values": dict(line.values), "interval": interval, "standings": standings}
