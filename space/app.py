@@ -22,18 +22,18 @@ def wire(page: Page) -> gr.Blocks:
         page: What it shows.
     """
     with gr.Blocks(title="MusiCRS leaderboard", analytics_enabled=False) as blocks:
-        frame = gr.HTML(elem_id="frame", js_on_load=_ATTACH, server_functions=[])
+        frame = _sheet(elem_id="frame", js_on_load=_ATTACH, server_functions=[])
         tabs: dict[str, gr.Column] = {}
         shown: dict[str, Any] = {}
         for name in TABS:
             with gr.Column(visible=name == TABS[0], elem_id=f"tab-{name}", elem_classes="tab") as tabs[name]:
-                shown[name] = gr.HTML(js_on_load=None)
+                shown[name] = _sheet()
                 if name == "compare":
                     scatter = gr.Plot(show_label=False, elem_id="scatter", visible=False)
-                    gains = gr.HTML(js_on_load=None)
+                    gains = _sheet()
                 if name == "genres":
                     figure = gr.Plot(show_label=False, elem_id="by-genre")
-        drawer = gr.HTML(elem_id="drawer", js_on_load=None)
+        drawer = _sheet(elem_id="drawer")
 
         def show(given: Mapping[str, Any]) -> dict[Any, Any]:
             here = page.settle(Address.read(given))
@@ -69,11 +69,17 @@ def wire(page: Page) -> gr.Blocks:
     return blocks
 
 
+def _sheet(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:
+    """A part of the page; what stands in it is laid out by `page.css` alone."""
+    return gr.HTML(js_on_load=js_on_load, apply_default_css=False, elem_classes="sheet", **options)
+
+
 def launch_options(page: Page) -> dict[str, Any]:
     """What `gr.Blocks.launch` needs to serve the page as it is meant to look."""
+    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     return {
-        "css": (_HERE / "page.css").read_text(encoding="utf-8"),
-        "head": f"<script>{(_HERE / 'page.js').read_text(encoding='utf-8')}</script>",
+        # Not as `css`: Gradio writes a prefix before every comma, also before those within `:is(...)`.
+        "head": f"<style>{style}</style><script>{script}</script>",
         "theme": gr.themes.Base(
             primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
         ),

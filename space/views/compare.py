@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from musicrs_metric.compare.formats import p_value
 from musicrs_metric.compare.results import Bounds, Comparison, Effect, Pair
 from musicrs_metric.genres import GENRES
@@ -73,12 +75,19 @@ def comparison(a: Row, b: Row, found: Comparison, here: Address) -> Html:
         "section",
         tag("p", *_sentence(a, b, pair, here.metric), class_="lead verdict-line"),
         _different_reads(a, b),
-        _measures(a, b, found),
-        tag("h3", f"{words.metric(here.metric)} by genre: first minus second, in points"),
-        _effects(pair.by.get("genre", {})),
+        tag(
+            "div",
+            tag("div", tag("h3", "By measure, in points"), _measures(a, b, found)),
+            tag(
+                "div", tag("h3", f"{words.metric(here.metric)} by genre, in points"), _effects(pair.by.get("genre", {}))
+            ),
+            class_="halves",
+        ),
+        tag("h3", "Thread by thread"),
         tag(
             "p",
-            "Intervals by genre describe and do not test: nothing is corrected for looking at several genres.",
+            "Each point is a thread: above the dotted line the first system did better on it, below the second. Choose "
+            "a point to open its thread.",
             class_="soft",
         ),
         aria_label="Comparison",
@@ -97,24 +106,29 @@ class Paired(NamedTuple):
     interval: Bounds | None
 
 
-def paired(gain: Gain, metric: str) -> Paired:
-    """The difference of both modalities and one, over the same threads."""
-    values = gain.both.table.values[metric] - gain.single.table.values[metric]
-    bounds = mean_intervals(values[:, None])
-    interval = None if bounds is None else (float(bounds.low[0]), float(bounds.high[0]))
-    return Paired(float(values.mean()), interval)
+def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
+    """The differences of both modalities and one, each over the same threads."""
+    if not found:
+        return []
+    values = np.stack([gain.both.table.values[metric] - gain.single.table.values[metric] for gain in found], axis=1)
+    bounds = mean_intervals(values)
+    return [
+        Paired(float(mean), None if bounds is None else (float(bounds.low[i]), float(bounds.high[i])))
+        for i, mean in enumerate(values.mean(axis=0))
+    ]
 
 
-def gains(found: Sequence[tuple[Gain, Paired]], here: Address) -> Html:
+def gains(found: Sequence[Gain], here: Address) -> Html:
     """What a system gains from one modality over another: the same system, with and without.
 
     Args:
-        found: Rows with both modalities and with one, and their difference on the page's measure.
+        found: Rows with both modalities and with one.
         here: The page as it is.
     """
     if not found:
         return Html()
-    scale = _scale(pair.interval or (pair.difference, pair.difference) for _, pair in found)
+    pairs = paired(found, here.metric)
+    scale = _scale(pair.interval or (pair.difference, pair.difference) for pair in pairs)
     lines = [
         tag(
             "tr",
@@ -122,7 +136,7 @@ def gains(found: Sequence[tuple[Gain, Paired]], here: Address) -> Html:
             tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
             _difference(pair.difference, pair.interval, scale),
         )
-        for gain, pair in found
+        for gain, pair in zip(found, pairs, strict=True)
     ]
     heads = [tag("th", text, scope="col") for text in ("System", "Modality", "Gain in points, 95 %")]
     return tag(
@@ -185,8 +199,9 @@ def _effects(effects: dict[str, Effect]) -> Html:
         for genre in sorted(effects, key=lambda name: (*GENRES, name).index(name))
         for effect in (effects[genre],)
     ]
-    heads = [tag("th", text, scope="col") for text in ("Genre", "Difference, 95 %")]
-    return _table(heads, lines)
+    heads = [tag("th", text, scope="col") for text in ("Genre", "First minus second, 95 %")]
+    note = "These intervals describe and do not test: nothing is corrected for looking at several genres."
+    return join(_table(heads, lines), tag("p", note, class_="soft"))
 
 
 def _table(heads: Sequence[Html], lines: Sequence[Html]) -> Html:

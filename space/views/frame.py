@@ -48,7 +48,7 @@ def _facts(chance: Line, submitted: Sequence[Line], genres: int) -> list[Html]:
     facts = {
         words.plural(len(submitted), "system"): f"{above} above chance on recall@20",
         words.plural(chance.n or 0, "thread"): words.plural(genres, "genre"),
-        f"chance {words.percent(chance.values.get('recall@20'))}": "is what a random order reaches on recall@20, not 0",
+        f"{words.percent(chance.values.get('recall@20'))} is chance": "on recall@20: a random order does not reach 0",
     }
     return [tag("li", tag("b", fact), tag("span", told)) for fact, told in facts.items()]
 

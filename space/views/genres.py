@@ -18,12 +18,17 @@ from .table import on_genre
 _STRONGEST = 15
 
 
-def chooser(here: Address) -> Html:
-    """The fields of the tab."""
+def chooser(here: Address, *, paper: bool) -> Html:
+    """The fields of the tab.
+
+    Args:
+        here: The page as it is.
+        paper: Whether the paper reports figures on these pools.
+    """
     return form(
         "Choose what the map shows",
         choice("metric", "Measure", words.METRICS, here),
-        switch("reported", "Rows reported by the paper", here),
+        switch("reported", "Rows reported by the paper", here) if paper else None,
     )
 
 

@@ -111,8 +111,7 @@ class Page:
 
     def gains(self, here: Address) -> Html:
         """What a second modality adds, for the systems that were run with one and with both."""
-        found = gains(self.board.snapshot().of(self.design(here).name))
-        return compare.gains([(gain, compare.paired(gain, here.metric)) for gain in found], here)
+        return compare.gains(gains(self.board.snapshot().of(self.design(here).name)), here)
 
     def genres(self, here: Address) -> tuple[Html, Figure]:
         """The third tab and its plot."""
@@ -121,7 +120,7 @@ class Page:
         levels = {name: (scores.chance or {}).get(here.metric) for name, scores in chance.items()}
         told = _by_system(table1()) if design.is_paper and here.reported == "yes" else []
         figure = plots.by_genre(rows, levels, here.metric)
-        return join(genres.chooser(here), genres.heat_map(rows, told, levels, here)), figure
+        return join(genres.chooser(here, paper=design.is_paper), genres.heat_map(rows, told, levels, here)), figure
 
     def threads(self, here: Address) -> Html:
         """The fourth tab."""

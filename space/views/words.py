@@ -31,8 +31,13 @@ SORTS: Mapping[str, str] = {
 }  # fmt: skip
 NOTHING = report_words.UNDEFINED
 
-metric, percent, points, plural = report_words.metric, report_words.percent, report_words.points, report_words.plural
+percent, points, plural = report_words.percent, report_words.points, report_words.plural
 points_interval, modality = report_words.points_interval, report_words.modality
+
+
+def metric(name: str) -> str:
+    """A measure as papers write it."""
+    return report_words.metric(name).replace("ndcg", "nDCG")
 
 
 def bounds(interval: Bounds | None) -> str:
