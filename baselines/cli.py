@@ -73,7 +73,14 @@ def run(
     pools: Annotated[str, typer.Option(help="Which candidate pools, where the dataset has several.")] = "published",
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Only that many threads; run again to finish.")] = None,
-    batch_size: Annotated[int | None, typer.Option(min=1, help="Threads at once; changes no result.")] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads at once; changes no result, but near-ties of systems that generate."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what would be run, the first prompt and an estimate of memory; stop."),
+    ] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Rank threads again that failed.")] = False,
     missing_audio: Annotated[
         MissingAudioName | None,
@@ -100,6 +107,7 @@ def run(
     """Run a system: writes predictions.jsonl and run.json, and prints the score. `show MODEL` lists its own options."""
     from .control import swap_inputs
     from .data import load_data
+    from .dry_run import dry_run as describe_run
     from .launch import build_system, default_cache
     from .processes import launched
     from .reporter import Reporter
@@ -131,6 +139,11 @@ def run(
         batch_size=batch_size,
         retry_failed=retry_failed,
     )
+    if dry_run:
+        if processes.is_main:
+            for line in describe_run(plan):
+                typer.echo(line)
+        return
     reporter = Reporter(_console(stderr=True), bar=processes.is_main)
     finished: Result | Shuffled | None
     if shuffles is None:
@@ -182,6 +195,16 @@ def show(model: Annotated[str, typer.Argument(help="A name that `list` shows, or
 
     for line in system_lines(model):
         typer.echo(line)
+
+
+@app.command()
+def doctor() -> None:
+    """Print the environment for a bug report, and which systems can run here and what each lacks."""
+    from .doctor import environment_lines, systems_table
+
+    for line in environment_lines():
+        typer.echo(line)
+    _console().print(systems_table())
 
 
 @app.command()

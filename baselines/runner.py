@@ -106,6 +106,7 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
     with folder.held(finished) if processes.is_main else nullcontext():
         processes.wait()
         left = [position[thread_id] for thread_id in wanted if thread_id not in finished]
+        left.sort(key=lambda place: plan.system.cost(plan.data.threads[place]), reverse=True)
         trouble = _rank(plan, folder, share(left, processes.rank, processes.world), processes, reporter)
         processes.wait()
         if not processes.is_main:

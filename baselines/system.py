@@ -183,6 +183,19 @@ class System(ABC):
         """
         return [clip.duration_s for clip in thread.clips or ()]
 
+    def cost(self, thread: Thread) -> float:  # noqa: ARG002 - most systems take as long for any
+        """How much there is to do for a thread, as the survey found; the costliest are ranked first, like with like."""
+        return 0.0
+
+    def outlook(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002 - most systems have nothing to tell
+        """What the user may want to know before a run, in lines; loads no weights.
+
+        Args:
+            thread: The first of the dataset, without labels and without the bytes of its clips.
+            batch_size: Threads at once.
+        """
+        return []
+
     def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - some systems have nothing to prepare
         """Load what is needed, and learn what may be learnt from other threads.
 

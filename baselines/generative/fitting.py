@@ -53,7 +53,7 @@ class ClipPlan(NamedTuple):
         ears: Of the model.
         seconds: Most seconds of a thread; 0 where nothing is heard.
         chosen: Whether they were fitted; otherwise the user named them.
-        tokens: Tokens of the fullest thread, prompt, sound and answer together.
+        most_tokens: Tokens of the fullest thread, prompt, sound and answer together.
         fullest: That thread.
         too_long: Threads whose words leave no room for a second of sound; they fail, and bind nobody else.
     """
@@ -61,7 +61,7 @@ class ClipPlan(NamedTuple):
     ears: Ears
     seconds: float
     chosen: bool
-    tokens: int
+    most_tokens: int
     fullest: str
     too_long: tuple[str, ...] = ()
 
@@ -72,6 +72,16 @@ class ClipPlan(NamedTuple):
             clips: Their lengths.
         """
         return _heard(clips, self.seconds)
+
+    def n_pieces(self, clips: Sequence[float]) -> int:
+        """In how many pieces a prompt is given clips of some lengths in seconds."""
+        if not self.ears.several_clips:
+            return min(len(clips), 1)
+        return sum(_n_pieces(self.ears, length) for length in self.heard(clips))
+
+    def tokens(self, load: Load) -> int:
+        """Tokens of a thread, prompt, sound and answer together."""
+        return tokens(self.ears, load, self.seconds)
 
     def pieces(self, clips: Sequence[Samples]) -> tuple[Samples, ...]:
         """What a prompt is given.
@@ -101,7 +111,7 @@ class ClipPlan(NamedTuple):
             split = f"; a clip of more than {ears.clip_limit_s:g} s is split into equal pieces"
         return (
             f"up to {self.seconds:g} s of a thread ({by}), shared evenly by its clips, {how}{split}; the fullest "
-            f"thread, {self.fullest}, takes {self.tokens} of {ears.context} tokens"
+            f"thread, {self.fullest}, takes {self.most_tokens} of {ears.context} tokens"
         )
 
 

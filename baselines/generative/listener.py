@@ -76,6 +76,16 @@ class Listener(ABC):
     def load(self) -> None:  # noqa: B027 - a server has nothing to load
         """Load what `complete` needs."""
 
+    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
+        """What the user may want to know before a run, such as an estimate of memory; loads nothing.
+
+        Args:
+            tokens: Most tokens of a prompt and its answer.
+            batch_size: Prompts at once.
+            is_scored: Whether continuations are scored.
+        """
+        return []
+
     @abstractmethod
     def n_tokens(self, text: str) -> int:
         """Tokens of a text, by the tokenizer alone; no weights are needed. A server's model may have to be guessed."""

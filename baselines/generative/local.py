@@ -18,6 +18,7 @@ from ..system import Context
 from .families.words import without_controls
 from .listener import Allowed, Completion, LocalListener, Logprob, Prompt
 from .loading import choose_dtype, load_pretrained
+from .memory import Memory
 from .settings import GenerativeOptions
 from .system import Generative
 
@@ -124,6 +125,16 @@ class TransformersListener(LocalListener):
     def load(self) -> None:
         """Load the weights, unless they are loaded."""
         self.model  # noqa: B018 - made at first use
+
+    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:
+        """An estimate of memory."""
+        from .packed import AT_ONCE
+
+        dtype = choose_dtype(self.options.dtype, self.context.device)
+        rows = 1 if self.options.protocol in ("constrained", "pointwise") else batch_size * self.beams
+        scored = AT_ONCE if is_scored else 0
+        memory = Memory.of(self.ears, tokens, rows=rows, scored=scored, width=dtype.itemsize)
+        return [f"memory, estimated for {str(dtype).removeprefix('torch.')}: {memory}"]
 
     @cached_property
     def ends(self) -> list[int]:

@@ -8,41 +8,49 @@ from typing import NamedTuple
 from .ears import Ears
 
 _ACTIVATIONS_GIB = 1.0  # of a forward pass over a long prompt, beside the cache
+# A scored token has a logit for each entry of a vocabulary, in the model's format and twice in float32.
+_VOCABULARY, _BYTES_PER_LOGIT = 160_000, 10
 
 
 class Memory(NamedTuple):
     """An estimate, in GiB.
 
     Attributes:
-        weights: Of the weights in bfloat16.
-        cache: Of the key-value cache of a full batch of the fullest thread.
-        beside: Of activations and logits.
+        weights: Of the weights.
+        cache: Of the key-value cache of the fullest thread, times the number of threads at once.
+        candidates: Of the logits of all candidates that are scored together.
+        activations: Of a forward pass.
     """
 
     weights: float
     cache: float
-    beside: float
+    candidates: float
+    activations: float = _ACTIVATIONS_GIB
 
     @classmethod
-    def of(cls, ears: Ears, tokens: int, batch_size: int) -> Memory:
-        """Estimate what a batch takes.
+    def of(cls, ears: Ears, tokens: int, *, rows: int = 1, scored: int = 0, width: int = 2) -> Memory:
+        """Estimate what a model takes.
 
         Args:
             ears: Of the model.
             tokens: Of the fullest thread.
-            batch_size: Threads at once.
+            rows: Threads at once, times the beams of a search.
+            scored: Tokens of candidates in one forward pass.
+            width: Bytes of a number, 2 in bfloat16.
         """
-        return cls(ears.weights_gib, tokens * batch_size * ears.cache_kib_per_token / 2**20, _ACTIVATIONS_GIB)
+        cache = tokens * rows * ears.cache_kib_per_token / 2**20
+        candidates = scored * _VOCABULARY * _BYTES_PER_LOGIT / 2**30
+        return cls(ears.weights_gib * width / 2, cache * width / 2, candidates)
 
     @property
     def total(self) -> float:
         """All of it."""
-        return self.weights + self.cache + self.beside
+        return sum(self)
 
     def __str__(self) -> str:
         return (
-            f"{self.total:.1f} GiB: {self.weights:.1f} weights in bfloat16, {self.cache:.1f} key-value cache, "
-            f"{self.beside:.1f} activations and logits"
+            f"{self.total:.1f} GiB: weights {self.weights:.1f}, key-value cache {self.cache:.1f}, candidates "
+            f"{self.candidates:.1f}, activations {self.activations:.1f}"
         )
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from musicrs_dataset.clips import load_clips
 from musicrs_dataset.records import Thread
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, count, some
 from musicrs_metric.predictions import Prediction
 
 from ..system import Context, Facts, System, Task
 from .fitting import ClipPlan, Load, fit
 from .listener import Listener, LocalListener, Prompt
-from .memory import Memory, is_out_of_memory, release
+from .memory import is_out_of_memory, release
 from .protocols import Answer, Ask, Protocol, make_protocol
 from .settings import GenerativeOptions
 
@@ -41,6 +41,7 @@ class Generative(System):
         if self.protocol.is_local and not isinstance(self.listener, LocalListener):
             raise UserError(f"--protocol {options.protocol}: takes a model in this process; use listwise or paper")
         self._plan: ClipPlan | None = None
+        self._costs: dict[str, int] = {}
         self._notes: list[dict[str, Any]] = []
         self._at_once: int | None = None  # threads; less than a batch once memory ran out
         self._n_tokens, self._seconds = 0, 0.0
@@ -67,7 +68,9 @@ class Generative(System):
 
     def survey(self, threads: Sequence[Thread]) -> None:
         """Fit the clips of a whole dataset to the model's context."""
-        self._plan = fit(self.listener.ears, [self._load(thread) for thread in threads], self.options.seconds)
+        loads = {thread.thread_id: self._load(thread) for thread in threads}
+        self._plan = fit(self.listener.ears, list(loads.values()), self.options.seconds)
+        self._costs = {name: self.plan.tokens(load) for name, load in loads.items() if name not in self.plan.too_long}
 
     def facts(self) -> Facts:
         """The revision of the weights, the protocol and its prompt, and the plan of the clips."""
@@ -80,7 +83,7 @@ class Generative(System):
 
     def heard(self, thread: Thread) -> list[float]:
         """A clip is heard up to its share of the time."""
-        return self.plan.heard([clip.duration_s for clip in thread.clips or ()])
+        return self.plan.heard(self._lengths(thread))
 
     def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: ARG002
         """Load the weights."""
@@ -105,16 +108,21 @@ class Generative(System):
         """Tokens a second."""
         return f"{self._n_tokens / self._seconds:.1f} tokens/s" if self._seconds else ""
 
-    def first_prompt(self, thread: Thread) -> str:
-        """The words that a thread's prompt has, and where its clips stand."""
-        prompt = self._words(thread)
-        heard = [f"{seconds:.1f} s" for seconds in self.heard(thread)] if self.is_heard else []
-        return f"[{', '.join(heard)} of sound]\n{prompt}" if heard else prompt
+    def cost(self, thread: Thread) -> float:
+        """Tokens of prompt and answer; 0 where they exceed the context, so that such threads come last, and fail."""
+        return self._costs.get(thread.thread_id, 0)
 
-    @cached_property
-    def memory(self) -> Memory:
-        """An estimate of what the model takes for the fullest thread."""
-        return Memory.of(self.listener.ears, self.plan.tokens, self.declaration.batch_size)
+    def outlook(self, thread: Thread, batch_size: int) -> list[str]:
+        """The fullest thread, an estimate of memory, and the prompt of the first thread."""
+        plan = self.plan
+        lines = [f"fullest thread: {plan.fullest}, {plan.most_tokens} of {plan.ears.context} tokens with its answer"]
+        if plan.too_long:
+            n = count(len(plan.too_long), "thread")
+            lines.append(f"too long for the context, and going to fail: {n}: {some(plan.too_long)}")
+        lines += self.listener.outlook(plan.most_tokens, batch_size, self.protocol.is_scored)
+        heard = [f"{seconds:.1f} s" for seconds in self.heard(thread)]
+        sound = ", ".join(heard) or "none"
+        return [*lines, f"sound of {thread.thread_id}: {sound}", f"prompt of {thread.thread_id}:", self._words(thread)]
 
     def _answers(self, asks: Sequence[Ask]) -> list[Answer]:
         """Ask for at most `_at_once` threads together, and for half of them from then on where memory runs out."""
@@ -136,7 +144,10 @@ class Generative(System):
         return Ask(thread, prompt, self.protocol.budget(self.listener, thread))
 
     def _words(self, thread: Thread) -> str:
-        return self.protocol.words(thread, len(thread.clips or ()) if self.is_heard else 0)
+        return self.protocol.words(thread, self.plan.n_pieces(self._lengths(thread)))
+
+    def _lengths(self, thread: Thread) -> list[float]:
+        return [clip.duration_s for clip in thread.clips or ()] if self.is_heard else []
 
     def _sound(self, thread: Thread) -> tuple[Any, ...]:
         rate = self.listener.ears.sampling_rate
@@ -152,9 +163,10 @@ class Generative(System):
         return not there and self.protocol.silence and self.listener.ears.silence_s > 0
 
     def _load(self, thread: Thread) -> Load:
-        # In stored order, a run in several orders would measure each of them and might fit them differently.
-        clips = [clip.duration_s for clip in thread.clips or ()] if self.is_heard else []
+        # In a run in several orders, each is to be fitted alike.
+        thread = replace(thread, candidates=tuple(sorted(thread.candidates)))
+        clips = self._lengths(thread)
+        text = self.listener.n_tokens(self.protocol.words(thread, len(clips)))
         if self._is_silent(thread):
             clips = [self.listener.ears.silence_s]
-        text = self.listener.n_tokens(self._words(thread))
         return Load(thread.thread_id, clips, text, self.protocol.budget(self.listener, thread))

@@ -25,6 +25,9 @@ class CandidateTrie:
 
     Attributes:
         order: Places of the candidates that the answer has listed so far.
+
+    Raises:
+        ValueError: A sequence is the beginning of another, which could never be chosen.
     """
 
     def __init__(self, sequences: Sequence[Sequence[int]]) -> None:
@@ -50,8 +53,12 @@ class CandidateTrie:
         node = self._root
         node.left += 1
         for token in tokens:
+            if node.places:
+                raise ValueError(f"the tokens of candidate {node.places[0]} begin those of candidate {place}")
             node = node.children.setdefault(token, _Node())
             node.left += 1
+        if node.children:
+            raise ValueError(f"the tokens of candidate {place} begin those of another one")
         node.places.append(place)
 
     def _follow(self, token: int) -> None:

@@ -61,6 +61,7 @@ class Protocol(ABC):
         modality: What of a thread the model is given.
         seed: Seed of the run.
         name: What `--protocol` calls it; its prompt has the same name.
+        is_scored: Whether continuations are scored.
         is_local: Whether it takes a model in this process (`LocalListener`).
         silence: Whether a model that was published with silence in place of missing clips gets it.
     """
@@ -71,6 +72,7 @@ class Protocol(ABC):
 
     name: ClassVar[ProtocolName]
     is_local: ClassVar[bool] = False
+    is_scored: ClassVar[bool] = False
     silence: ClassVar[bool] = False
 
     @property

@@ -12,7 +12,7 @@ from ..settings import ProtocolName
 from .base import Answer, Ask, Protocol
 from .reading import read_all
 
-# Beside the numbers there is room for a sentence before them, and for brackets around them.
+# Beside the numbers there is room for some sentences.
 _BESIDE = 128
 
 
@@ -22,11 +22,11 @@ class Listwise(Protocol):
     name: ClassVar[ProtocolName] = "listwise"
 
     def budget(self, listener: Listener, thread: Thread) -> int:
-        """Twice the tokens of all numbers, and some for talk."""
+        """The tokens of all numbers in the form that is asked for, and some for talk."""
         if self.options.answer_tokens is not None:
             return self.options.answer_tokens
-        numbers = ", ".join(str(number) for number in range(1, len(self.shown(thread)) + 1))
-        return 2 * listener.n_tokens(numbers) + _BESIDE
+        numbers = " > ".join(f"[{number}]" for number in range(1, len(self.shown(thread)) + 1))
+        return listener.n_tokens(numbers) + _BESIDE
 
     def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
         """Complete the prompts and read numbers; candidates that an answer leaves out follow in random order."""

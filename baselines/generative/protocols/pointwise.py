@@ -25,6 +25,7 @@ class Pointwise(Protocol):
 
     name: ClassVar[ProtocolName] = "pointwise"
     is_local: ClassVar[bool] = True
+    is_scored: ClassVar[bool] = True
 
     def budget(self, listener: Listener, thread: Thread) -> int:
         """The tokens of the longest candidate."""

@@ -1,0 +1,106 @@
+"""How much of the clips is given to a model: by hand, for models of every kind of limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baselines.generative.ears import Ears
+from baselines.generative.fitting import SLACK, ClipPlan, Load, fit
+from musicrs_metric.errors import UserError
+
+# Ten tokens a second and two a clip, 30 s a clip, and a context of 1,000 tokens beside the slack.
+EARS = Ears(
+    sampling_rate=100, context=1000 + SLACK, tokens_per_second=10, tokens_per_clip=2, clip_limit_s=30.0,
+    template_tokens=0, weights_gib=1, cache_kib_per_token=1,
+)  # fmt: skip
+
+
+def load(*clips: float, text: int = 100, answer: int = 100, name: str = "t") -> Load:
+    return Load(name, clips, text, answer)
+
+
+@pytest.mark.parametrize(
+    ("clips", "seconds", "tokens"),
+    [
+        ((), 300, 200),  # nothing to hear, nothing to fit
+        ((30,), 300, 200 + 302),
+        ((31,), 300, 200 + 2 * (155 + 2)),  # two pieces of 15.5 s
+        ((45,), 300, 200 + 2 * (225 + 2)),
+        ((30, 50), 300, 200 + 302 + 2 * (250 + 2)),  # 1,006 is over: less is heard, see below
+        ((100,), 79, 200 + 3 * (264 + 2)),  # 79 s are three pieces of 26 s and a third, 264 tokens each, rounded up
+    ],
+)
+def test_tokens_by_hand(clips: tuple[float, ...], seconds: float, tokens: int) -> None:
+    """What a plan says that a thread takes, slack left out."""
+    plan = ClipPlan(EARS, seconds, True, 0, "t")
+    assert plan.tokens(load(*clips)) - SLACK == tokens
+
+
+def test_the_most_that_fits_every_thread_is_chosen() -> None:
+    """Of 1,000 tokens 200 are words; two clips of 40 s as four pieces leave 792, so 79 s; one thread binds all."""
+    plan = fit(EARS, [load(40, 40), load(1), load()])
+    assert plan.seconds == 79.0
+    assert plan.heard([40, 40]) == [39.5, 39.5]
+    assert plan.heard([1]) == [1]
+    assert plan.most_tokens - SLACK == 200 + 4 * (198 + 2)  # 19.75 s are 197.5 tokens
+    assert plan.fullest == "t"
+    assert fit(EARS, [load(40, 40), load(40, 40, text=200)]).seconds == 69.0
+
+
+def test_no_more_than_a_dataset_offers_is_chosen() -> None:
+    """300 s, or all that the model hears of a prompt."""
+    wide = replace(EARS, context=100_000)
+    assert fit(wide, [load(600)]).seconds == 300
+    assert fit(replace(wide, total_limit_s=30.0), [load(15, 15)]).seconds == 30
+    joined = replace(wide, several_clips=False, clip_limit_s=120.0)
+    assert fit(joined, [load(100, 100)]).seconds == 120
+
+
+def test_a_plan_that_was_asked_for_is_kept_or_refused_with_numbers() -> None:
+    """What exceeds the model's hearing, or the context of any thread."""
+    assert fit(EARS, [load(30, 30)], 20).heard([30, 30]) == [10, 10]
+    with pytest.raises(UserError) as refused:
+        fit(EARS, [load(30, 30, 30, name="t3_a"), load(1)], 90)
+    assert str(refused.value) == (
+        "--seconds 90: thread t3_a takes 1138 tokens (132 for words, 906 for sound, 100 for the answer), the context "
+        "holds 1032; 1 thread would be cut; 79 fits all"
+    )
+    with pytest.raises(UserError, match="--seconds 31: the model hears 30 s of a prompt and would drop the rest"):
+        fit(replace(EARS, total_limit_s=30.0), [load(15)], 31)
+
+
+def test_a_thread_of_too_many_words_binds_nobody() -> None:
+    """It is named, and fails alone; where none fits, nothing can be done."""
+    plan = fit(EARS, [load(30, text=950, name="wordy"), load(30, name="fits")])
+    assert (plan.seconds, plan.too_long) == (300, ("wordy",))
+    with pytest.raises(UserError, match="no thread fits: short, the shortest, takes 1164 tokens"):
+        fit(EARS, [load(30, text=1020, name="short"), load(30, text=2000)])
+
+
+@pytest.mark.parametrize("length", [1, 479_999, 480_000, 480_001, 480_100, 720_000, 1_440_000])
+def test_pieces_are_whole_and_none_is_too_long(length: int) -> None:
+    """Together they are the clip; what resampling may add, a sample, is dropped."""
+    clip = np.arange(length, dtype=np.float32)
+    pieces = ClipPlan(replace(EARS, sampling_rate=16_000), 300, True, 0, "t").pieces([clip])
+    whole = 480_000 if length == 480_001 else length
+    assert max(map(len, pieces)) <= 480_000
+    assert np.array_equal(np.concatenate(pieces), clip[:whole])
+    assert len(pieces) == -(-whole // 480_000)
+
+
+def test_a_model_of_one_clip_hears_them_joined() -> None:
+    """In order."""
+    plan = ClipPlan(replace(EARS, several_clips=False), 30, True, 0, "t")
+    (joined,) = plan.pieces([np.zeros(3, np.float32), np.ones(2, np.float32)])
+    assert joined.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_fixed_number_of_tokens_is_no_reason_to_hear_less() -> None:
+    """88 tokens however long the sound, as in SALMONN."""
+    fixed = replace(EARS, tokens_per_second=0, tokens_per_clip=88, total_limit_s=30.0, several_clips=False)
+    plan = fit(fixed, [load(*[30] * 10)])
+    assert (plan.seconds, plan.most_tokens - SLACK) == (30, 200 + 88)
+    assert plan.heard([30] * 10) == [3.0] * 10

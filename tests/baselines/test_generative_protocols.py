@@ -1,0 +1,254 @@
+"""The protocols with a model whose answers and probabilities are made up: what is asked, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from baselines.generative import prompts
+from baselines.generative.ears import Ears
+from baselines.generative.listener import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
+from baselines.generative.protocols import PROTOCOLS
+from baselines.generative.settings import GenerativeOptions, ProtocolName
+from baselines.generative.system import Generative
+from baselines.system import ALL_MODALITIES, Context, Declaration, Task
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.run_card import Modality
+from tests.baselines.family_checks import sounding
+from tests.baselines.toys import thread
+
+POOL = ("Alpha", "Beta", "Gamma", "Delta")
+EARS = Ears(
+    sampling_rate=16_000, context=5000, tokens_per_second=25, silence_s=1.0, weights_gib=1, cache_kib_per_token=1
+)
+
+
+class Scripted(LocalListener):
+    """Answers what it is told to, and prefers what it is told to."""
+
+    ears = EARS
+    revision = "made up"
+    end = 0
+
+    def __init__(self, answer: str = "", likely: dict[str, float] | None = None, cut: bool = False) -> None:
+        self.answer, self.likely, self.cut = answer, likely or {}, cut
+        self.asked: list[tuple[Prompt, int]] = []
+
+    def n_tokens(self, text: str) -> int:
+        return len(self.ids(text))
+
+    def ids(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
+        self.asked += [(prompt, budget) for prompt in prompts]
+        return [Completion(self.answer, len(self.answer), self.cut) for _ in prompts]
+
+    def choose(self, prompt: Prompt, allowed: Allowed, budget: int) -> list[int]:
+        """Prefers the letters that come last in the alphabet."""
+        self.asked.append((prompt, budget))
+        answer: list[int] = []
+        while (token := max(allowed(answer))) != self.end:
+            answer.append(token)
+        return answer
+
+    def score(self, prompt: Prompt, continuations: Sequence[Sequence[int]]) -> list[Logprob]:
+        """As likely as it is told, and twice as likely if the prompt holds a query."""
+        self.asked.append((prompt, 0))
+        names = [bytes(tokens).decode() for tokens in continuations]
+        halved = 1.0 if "something slow" in prompt.text else 2.0
+        return [Logprob(self.likely[name] * halved, len(name)) for name in names]
+
+
+class Remote(Listener):
+    """A model behind a server."""
+
+    ears = EARS
+    revision = "made up"
+
+    def n_tokens(self, text: str) -> int:
+        return len(text)
+
+    def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
+        raise NotImplementedError
+
+
+class Asker(Generative):
+    """A system around a model that is there already."""
+
+    declaration = Declaration(
+        name="asker",
+        paradigm="generative",
+        modalities=ALL_MODALITIES,
+        reads="thread",
+        description="A toy.",
+        batch_size=1,
+    )
+
+    def __init__(self, listener: Listener, protocol: str, modality: Modality = "query_only", **options: Any) -> None:
+        self._given = listener
+        context = Context(modality=modality, missing_audio=None if modality == "query_only" else "text")
+        super().__init__(GenerativeOptions(protocol=protocol, **options), context)  # type: ignore[arg-type]
+
+    def make_listener(self) -> Listener:
+        return self._given
+
+
+@dataclass
+class Asked:
+    """What one thread came to."""
+
+    prediction: Prediction
+    note: dict[str, Any]
+    prompt: Prompt
+    budget: int
+
+
+def ask(
+    listener: Scripted, protocol: str, modality: Modality = "query_only", clips: tuple[Any, ...] = (), **options: Any
+) -> Asked:
+    system = Asker(listener, protocol, modality, **options)
+    one = thread("t0", POOL, clips=clips, query=None if modality == "audio_only" else "something slow")
+    system.survey([one])
+    (prediction,) = system.rank([Task(one)])
+    (note,) = system.notes()
+    assert system.notes() == []
+    return Asked(prediction, note, *listener.asked[0])
+
+
+def test_every_protocol_has_its_prompt() -> None:
+    """One of its own, by its name."""
+    assert set(PROTOCOLS) == set(get_args(ProtocolName))
+    assert len({prompts.load(name).sha256 for name in PROTOCOLS}) == len(PROTOCOLS)
+    assert all(protocol.name == name for name, protocol in PROTOCOLS.items())
+
+
+def test_listwise_reads_numbers() -> None:
+    """Numbers are those of the pool as it is shown; the rest follows in a random order, and is counted."""
+    asked = ask(Scripted("3, 1, 1"), "listwise")
+    assert asked.prediction.ranking[:2] == ("Gamma", "Alpha")
+    assert sorted(asked.prediction.ranking) == sorted(POOL)
+    assert asked.prediction.n_answered == 2
+    assert asked.note["answer"] == "3, 1, 1"
+    assert asked.note["ledger"] == {"named": 2, "repeated": 1, "unknown": 0, "filled": 2, "truncated": 0, "refusal": 0}
+    places = [asked.prompt.text.index(name) for name in POOL]
+    assert places == sorted(places)
+    assert "something slow" in asked.prompt.text
+
+
+def test_listwise_has_room_for_the_whole_answer() -> None:
+    """The budget holds the numbers of all candidates; or as many tokens as the user says."""
+    pool = [f"song {number}" for number in range(100)]
+    system = Asker(Scripted(), "listwise")
+    one = thread("t0", pool)
+    answer = " > ".join(f"[{number}]" for number in range(1, 101))
+    assert system.protocol.budget(system.listener, one) >= len(answer)
+    assert ask(Scripted("1"), "listwise", answer_tokens=7).budget == 7
+
+
+def test_paper_keeps_what_is_invented() -> None:
+    """An invented title stays in its place as a miss; 512 tokens; a cut answer says so."""
+    asked = ask(Scripted("Beta, No Such Song, Alpha", cut=True), "paper")
+    assert asked.prediction.ranking[:3] == ("Beta", "No Such Song", "Alpha")
+    assert sorted(asked.prediction.ranking[3:]) == ["Delta", "Gamma"]
+    assert (asked.prediction.n_answered, asked.prediction.outcome) == (3, "truncated")
+    assert asked.budget == 512
+
+
+def test_paper_shuffles_each_thread_for_itself() -> None:
+    """By seed and thread."""
+    system = Asker(Scripted(), "paper")
+    pool = [f"song {number}" for number in range(30)]
+    orders = [system.protocol.shown(thread(name, pool)) for name in ("t0", "t1", "t0")]
+    assert orders[0] == orders[2] != orders[1]
+    assert sorted(orders[0]) == sorted(pool)
+    assert orders[0] != tuple(pool)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "modality", "silence"),
+    [
+        ("paper", "query_only", 1),
+        ("paper", "audio_query", 1),
+        ("listwise", "query_only", 0),
+        ("listwise", "audio_query", 0),
+    ],
+)
+def test_silence_is_given_in_paper_alone(protocol: str, modality: Modality, silence: int) -> None:
+    """One second of it where there is no clip; a text-only run of another protocol has no sound at all."""
+    clips = ask(Scripted("1"), protocol, modality).prompt.clips
+    assert [clip.tolist() == [0.0] * 16_000 for clip in clips] == [True] * silence
+
+
+def test_clips_are_heard_up_to_their_share() -> None:
+    """--seconds 2 for two clips: one second of each, at the model's rate."""
+    clips = (sounding(1.5), sounding(0.4, 330.0))
+    heard = ask(Scripted("1"), "paper", "audio_query", clips, seconds=2.0).prompt.clips
+    assert [len(clip) for clip in heard] == [16_000, 6_400]
+    assert np.abs(heard[0]).max() > 0.2
+
+
+def test_constrained_is_what_the_model_prefers() -> None:
+    """Of the letters that may come next always the last: Gamma, Delta, Beta, Alpha."""
+    asked = ask(Scripted(), "constrained")
+    assert asked.prediction.ranking == ("Gamma", "Delta", "Beta", "Alpha")
+    assert (asked.prediction.n_answered, asked.prediction.outcome) == (4, "ok")
+    assert asked.budget == sum(len(name) + 1 for name in POOL)
+
+
+@pytest.mark.parametrize(
+    ("normalisation", "expected"),
+    [
+        ("sum", {"Beta": -3.0, "Alpha": -4.0, "Delta": -5.0, "Gamma": -10.0}),
+        ("mean", {"Beta": -3 / 4, "Alpha": -4 / 5, "Delta": -1.0, "Gamma": -2.0}),
+        ("pmi", {"Gamma": 10.0, "Delta": 5.0, "Alpha": 4.0, "Beta": 3.0}),  # without the thread half as likely
+    ],
+)
+def test_pointwise_by_hand(normalisation: str, expected: dict[str, float]) -> None:
+    """Sum, mean by tokens, and the difference to the prompt without the thread, whose query and clips it lacks."""
+    listener = Scripted(likely={"Alpha": -4.0, "Beta": -3.0, "Gamma": -10.0, "Delta": -5.0})
+    asked = ask(listener, "pointwise", "audio_query", (sounding(1.0),), normalisation=normalisation)
+    found = dict(zip(asked.prediction.ranking, asked.prediction.scores or (), strict=True))
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected)
+    assert len(asked.prompt.clips) == 1
+    if normalisation == "pmi":
+        assert listener.asked[1][0].clips == ()
+        assert "something slow" not in listener.asked[1][0].text
+
+
+def test_candidates_written_twice_are_one() -> None:
+    """Shown, numbered and ranked once."""
+    system = Asker(Scripted("2"), "listwise")
+    one = thread("t0", ["Alpha", "Alpha", "Beta"], query="something slow")
+    system.survey([one])
+    (prediction,) = system.rank([Task(one)])
+    assert prediction.ranking == ("Beta", "Alpha")
+
+
+@pytest.mark.parametrize("protocol", ["constrained", "pointwise"])
+def test_a_server_cannot_be_constrained_nor_asked_for_probabilities(protocol: str) -> None:
+    """The message says what it can do."""
+    with pytest.raises(UserError, match=f"--protocol {protocol}: takes a model in this process; use listwise or paper"):
+        Asker(Remote(), protocol)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "message"),
+    [
+        ("listwise", {"normalisation": "pmi"}, "--normalisation pmi: belongs to --protocol pointwise"),
+        ("pointwise", {"answer_tokens": 9}, "--answer-tokens: in pointwise the candidates settle it"),
+        ("listwise", {"answer_tokens": 0}, "--answer-tokens 0: expected at least 1"),
+        ("listwise", {"seconds": 0.0}, "--seconds 0: expected a positive number"),
+        ("listwise", {"seconds": float("nan")}, "--seconds nan: expected a positive number"),
+    ],
+)
+def test_options_without_a_sense_are_refused(protocol: str, options: dict[str, Any], message: str) -> None:
+    """Before anything is loaded."""
+    with pytest.raises(UserError, match=message):
+        Asker(Scripted(), protocol, **options)

@@ -1,0 +1,212 @@
+"""Runs of listening models: memory that runs out, several processes, kills, and what is told before and after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from baselines.generative.listener import Completion, Prompt
+from baselines.generative.memory import Memory, is_out_of_memory
+from baselines.notes import NoteWriter, finish_notes
+from musicrs_dataset.build import build
+from musicrs_dataset.sources import resolve_source
+from musicrs_metric.predictions import read_predictions
+from musicrs_metric.run_card import read_run_card
+from tests.baselines.family_checks import family_data, make_system
+from tests.baselines.test_generative_protocols import EARS, Asker, Scripted
+from tests.baselines.test_launch import command as run_line
+from tests.baselines.test_launch import finish, kill_in_the_middle
+from tests.baselines.tiny_lm import save_qwen2_audio
+from tests.baselines.tiny_towers import few_threads
+from tests.baselines.toys import Command, run_toy, toy_data
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("soundfile")
+
+NAME = "qwen2_audio"
+SHORT = ("--modality", "audio_query", "--answer-tokens", "24")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_qwen2_audio(tmp_path_factory.mktemp(NAME))
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four threads with two clips each."""
+    out = tmp_path_factory.mktemp("data")
+    build(few_threads(), out, about=resolve_source("mini", clips=False).about, configs=("audio_query",))
+    return out
+
+
+@pytest.fixture(scope="module")
+def straight(
+    folder: Path, dataset: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of a run in one process that nobody disturbs."""
+    out = tmp_path_factory.mktemp("straight") / "run"
+    finish(run_line(out, dataset, NAME, "--weights", str(folder), *SHORT), environment)
+    return out
+
+
+class Cramped(Scripted):
+    """Has memory for so many prompts at once, and for none at all of one thread."""
+
+    def __init__(self, most: int, never: str = "no such thread") -> None:
+        super().__init__("[2]")
+        self.most, self.never, self.batches = most, never, list[int]()
+
+    def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
+        self.batches.append(len(prompts))
+        if len(prompts) > self.most or any(self.never in prompt.text for prompt in prompts):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return super().complete(prompts, budget)
+
+
+def test_where_memory_runs_out_the_batch_is_halved_for_good(tmp_path: Path) -> None:
+    """Seven threads, six at once, memory for two: six and three are tried once, and every thread is answered."""
+    listener = Cramped(2)
+    result = run_toy(Asker(listener, "listwise"), toy_data(7), tmp_path / "run", batch_size=6)
+    assert listener.batches == [6, 3, 1, 1, 1, 1, 1, 1, 1]
+    assert [p.ranking[0] for p in result.predictions] == [f"B{i}" for i in range(7)]
+    assert {p.outcome for p in result.predictions} == {"repaired"}
+
+
+def test_a_thread_that_does_not_fit_alone_fails_alone(tmp_path: Path) -> None:
+    """Its outcome is failed, the log says why, and the others are answered."""
+    listener = Cramped(3, never="query of t4")
+    result = run_toy(Asker(listener, "listwise"), toy_data(7), tmp_path / "run", batch_size=3)
+    assert [p.outcome for p in result.predictions] == ["repaired"] * 4 + ["failed"] + ["repaired"] * 2
+    assert "CUDA out of memory" in (tmp_path / "run/failures.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory."), True),
+        (RuntimeError("[enforce fail at alloc_cpu.cpp:121] DefaultCPUAllocator: not enough memory: you tried"), True),
+        (MemoryError(), True),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
+        (ValueError("not enough memory"), False),
+    ],
+)
+def test_what_counts_as_out_of_memory(error: Exception, expected: bool) -> None:
+    """As a GPU, a CPU and Python say it."""
+    assert is_out_of_memory(error) == expected
+
+
+def test_memory_by_hand() -> None:
+    """Qwen2-Audio's 8,192 tokens of 512 KiB are 4 GiB of cache; two rows, or four bytes a number, take twice that."""
+    from dataclasses import replace
+
+    ears = replace(EARS, weights_gib=15.6, cache_kib_per_token=512)
+    assert Memory.of(ears, 8192).cache == 4.0
+    assert Memory.of(ears, 8192, rows=2, width=4).cache == 16.0
+    assert Memory.of(ears, 8192, width=4).weights == 31.2
+    assert Memory.of(ears, 8192, rows=2).total == pytest.approx(15.6 + 8 + 1)
+    assert Memory.of(ears, 0, scored=512).candidates == pytest.approx(0.76, abs=0.01)
+
+
+def test_the_longest_threads_come_first(tmp_path: Path) -> None:
+    """Whatever does not fit shows at once, and like is asked with like; the file is in dataset order all the same."""
+    listener = Scripted("[1]")
+    data = toy_data(5)
+    words = {1: 300, 3: 600, 4: 10}
+    from dataclasses import replace
+
+    threads = [replace(one, query="word " * words.get(i, 1)) for i, one in enumerate(data.threads)]
+    result = run_toy(Asker(listener, "listwise"), data._replace(threads=threads), tmp_path / "run")
+    lengths = [len(prompt.text) for prompt, _ in listener.asked]
+    assert lengths == sorted(lengths, reverse=True)
+    assert [p.thread_id for p in result.predictions] == [f"t{i}" for i in range(5)]
+
+
+def test_a_thread_of_too_many_words_fails_alone(folder: Path, tmp_path: Path) -> None:
+    """Its query exceeds the context; the others are ranked, and nothing is cut to make it fit."""
+    from dataclasses import replace
+
+    data = family_data("query_only")
+    threads = [replace(one, query="dreamy " * 9000) if one.thread_id == "t1" else one for one in data.threads]
+    system = make_system(NAME, "query_only", "--weights", folder, "--protocol", "pointwise")
+    result = run_toy(system, data._replace(threads=threads), tmp_path / "run")
+    assert [p.outcome for p in result.predictions] == ["ok", "failed", "ok", "ok"]
+    assert "of the model's context" in (tmp_path / "run/failures.log").read_text()
+
+
+def test_two_processes_write_what_one_writes(
+    straight: Path, folder: Path, dataset: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """The same bytes, of rankings and of answers."""
+    out = tmp_path / "run"
+    finish(run_line(out, dataset, NAME, "--weights", str(folder), *SHORT, world=2), environment)
+    assert read_run_card(out).extra["processes"] == 2
+    for file in ("predictions.jsonl", "answers.jsonl", "audio.jsonl"):
+        assert (out / file).read_bytes() == (straight / file).read_bytes()
+    assert read_run_card(out).extra["ledger"] == read_run_card(straight).extra["ledger"]
+
+
+def test_a_killed_run_goes_on(
+    straight: Path, folder: Path, dataset: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """kill -9 once a thread is on disk; taken up again, rankings and answers are those of a run that went straight."""
+    out = tmp_path / "run"
+    line = run_line(out, dataset, NAME, "--weights", str(folder), *SHORT)
+    kill_in_the_middle(line, out, environment, lines=2)  # an answer and a prediction
+    finish(line, environment)
+    for file in ("predictions.jsonl", "answers.jsonl"):
+        assert (out / file).read_bytes() == (straight / file).read_bytes()
+    assert not (out / "parts").exists()
+
+
+def test_the_card_tells_plan_prompt_and_account(straight: Path) -> None:
+    """What was heard, by which prompt, and the sums of what was read."""
+    card = read_run_card(straight)
+    assert card.clip_plan is not None
+    assert "shared evenly by its clips" in card.clip_plan
+    assert len(card.prompt_hash or "") == 64
+    assert card.protocol == "listwise"
+    predictions = read_predictions(straight / "predictions.jsonl").predictions
+    pools = [len(one.candidates) for one in few_threads()]
+    assert card.extra["ledger"]["named"] == sum(p.n_answered or 0 for p in predictions)
+    assert card.extra["ledger"]["named"] + card.extra["ledger"]["filled"] == sum(pools)
+
+
+def test_a_dry_run_loads_and_writes_nothing(folder: Path, dataset: Path, command: Command, tmp_path: Path) -> None:
+    """Plan, prompt and memory, from a checkpoint whose weights cannot be read."""
+    import shutil
+
+    copy = shutil.copytree(folder, tmp_path / "checkpoint")
+    (copy / "model.safetensors").write_bytes(b"no weights")
+    done = command(
+        "run", "--model", NAME, "-d", dataset, "--weights", copy, *SHORT, "--dry-run", "--out", tmp_path / "o"
+    )
+    assert done.returncode == 0, done.stderr
+    first = few_threads()[0]
+    assert all(name in done.stdout for name in first.candidates)
+    assert first.query is not None
+    assert first.query in done.stdout
+    assert "memory, estimated for float32: " in done.stdout
+    assert "clips: up to 300 s of a thread (the most that fits every thread)" in done.stdout
+    assert not (tmp_path / "o").exists()
+
+
+def test_notes_survive_a_line_that_was_cut(tmp_path: Path) -> None:
+    """Of two notes for one thread the later counts; a torn line and a thread that nobody wants are left out."""
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (tmp_path / "answers.jsonl").write_text('{"thread_id": "a", "ledger": {"named": 1}}\n')
+    NoteWriter(parts, 0).append(
+        [{"thread_id": "b", "ledger": {"named": 2}}, {"thread_id": "x", "ledger": {"named": 9}}]
+    )
+    NoteWriter(parts, 0).append([{"thread_id": "b", "ledger": {"named": 5}}])
+    with (parts / "answers0.jsonl").open("a") as file:
+        file.write('{"thread_id": "a", "led')
+    assert finish_notes(tmp_path, parts, ["b", "a", "c"]) == {"named": 6}
+    lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    assert [(line["thread_id"], line["ledger"]["named"]) for line in lines] == [("b", 5), ("a", 1)]
+    assert list(parts.iterdir()) == []
