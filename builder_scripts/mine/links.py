@@ -12,6 +12,8 @@ from .parsing import whole_characters
 # Both spare most words the search: a YouTube host holds one of the two, and the shortest link is `y2u.be/` with an id.
 _HOST = re.compile(r"(?i)youtu|y2u\.be")
 _SHORTEST = 18
+# Without one of these no link says where it starts: the names of the parameter, and what they may be written with.
+_MAY_START = re.compile(r"(?i)t=|continue|%|x200b|[^\x00-\x7f]")
 # Blanks apart, a link ends at what `musicrs_dataset.youtube` takes for its end, and where the next one begins.
 _BETWEEN = re.compile(r"(?i)[\"'<>()\[\]]+|(?=https?://)")
 
@@ -51,5 +53,6 @@ def find_links(*texts: object) -> list[FoundLink]:
             for piece in _BETWEEN.split(word):
                 video = video_id(piece) if len(piece) >= _SHORTEST else None
                 if video is not None and video not in found:
-                    found[video] = FoundLink(video, start_seconds(piece), whole_characters(piece))
+                    start = start_seconds(piece) if _MAY_START.search(piece) else 0.0
+                    found[video] = FoundLink(video, start, whole_characters(piece))
     return list(found.values())
