@@ -16,6 +16,7 @@ from .measures import DEFAULT_K, LARGEST_K
 from .options import By, EmptyRule
 from .references import DEFAULT_DATASET
 from .report.cli import report
+from .submit.cli import submit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,6 +135,7 @@ def validate(
 
 app.command()(compare)
 app.command()(report)
+app.command()(submit)
 app.add_typer(hub_app, name="hub")
 
 

@@ -55,7 +55,7 @@ class Pace:
     retry_s: float = 1.0
     longest_s: float = 300.0
     lasting_s: float = 600.0
-    patience_s: float = 10.0
+    patience_s: float = 5.0
     settled_s: float = 600.0
 
 
@@ -95,7 +95,8 @@ class HubStore:
         self._due = self._next_look = 0.0  # times of the monotonic clock
 
     def start(self) -> None:
-        """Begin to commit and to look, in a thread of its own; first of all what an earlier process left behind."""
+        """Look at the repository and commit what an earlier process left behind; then go on in a thread of its own."""
+        self.attempt()
         self._thread.start()
 
     def close(self, timeout: float = 20.0) -> None:

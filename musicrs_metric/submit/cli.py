@@ -1,0 +1,142 @@
+"""The command `submit`."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import UserError, count
+
+if TYPE_CHECKING:
+    from .parcel import Parcel
+
+_HEADLINE = "recall@20"
+_BESIDE_THE_CARD = ("link", "description", "partial")
+
+
+class ModalityOption(StrEnum):
+    """`musicrs_metric.run_card.Modality` as a choice of the command line."""
+
+    audio_query = "audio_query"
+    query_only = "query_only"
+    audio_only = "audio_only"
+
+
+class ParadigmOption(StrEnum):
+    """`musicrs_metric.run_card.Paradigm` as a choice of the command line."""
+
+    generative = "generative"
+    retrieval = "retrieval"
+    traditional = "traditional"
+
+
+class ReadsOption(StrEnum):
+    """`musicrs_metric.run_card.Reads` as a choice of the command line."""
+
+    thread = "thread"
+    pools = "pools"
+    labels = "labels"
+
+
+def submit(
+    run: Annotated[Path, typer.Argument(help="Run folder, or a prediction file, with run.json beside it or without.")],
+    space: Annotated[
+        str | None, typer.Option(metavar="URL", help="The board: its address, or owner/name of its Space.")
+    ] = None,
+    repo: Annotated[
+        str | None,
+        typer.Option(metavar="OWNER/NAME", help="In place of --space: the board's results repository on the Hub."),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", "-d", help="Check thread ids and data against this dataset before.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the board is to call the system. [run.json]")] = None,
+    modality: Annotated[ModalityOption | None, typer.Option(help="What of a thread it is given. [run.json]")] = None,
+    paradigm: Annotated[ParadigmOption | None, typer.Option(help="How it ranks. [run.json]")] = None,
+    reads: Annotated[
+        ReadsOption | None, typer.Option(help="What it looks at beyond its own thread. [run.json]")
+    ] = None,
+    link: Annotated[str | None, typer.Option(metavar="URL", help="Its page, https.")] = None,
+    description: Annotated[str | None, typer.Option(help="A few words on it.")] = None,
+    open_weights: Annotated[
+        bool | None, typer.Option("--open-weights/--closed-weights", help="Whether anyone can download its weights.")
+    ] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Threads may be missing; they score 0.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the run, print what is said of it, send nothing.")
+    ] = False,
+) -> None:
+    """Send a run to a leaderboard; its scores are computed there, from the predictions."""
+    from ..files import to_json
+    from ..references import load_references
+    from ..runs import config_of
+    from .parcel import pack
+
+    if (space is None) == (repo is None):
+        raise UserError("expected one of --space (the board's address) and --repo (its results repository)")
+    said: dict[str, str | bool | None] = {
+        "name": name, "modality": modality, "paradigm": paradigm, "reads": reads,
+        "link": link, "description": description, "open_weights": open_weights, "partial": partial or None,
+    }  # fmt: skip
+    references = None if dataset is None else load_references(dataset, config_of(run))
+    parcel = pack(run, said, references)
+    for warning in parcel.warnings:
+        typer.echo(f"{run}: {warning}", err=True)
+    if dry_run:
+        typer.echo(to_json(parcel.card, indent=2))
+        typer.echo(f"{count(parcel.n, 'prediction')}, no fault; nothing was sent", err=True)
+    elif space is not None:
+        _to_board(parcel, space)
+    elif repo is not None:
+        _to_repo(parcel, repo)
+
+
+def _to_board(parcel: Parcel, space: str) -> None:
+    from ..files import to_json
+    from .board import Board, board_address
+
+    board = Board(board_address(space))
+    packed = base64.b64encode(gzip.compress(parcel.predictions)).decode()
+    beside = {name: value for name, value in parcel.card.items() if name in _BESIDE_THE_CARD}
+    card = {name: value for name, value in parcel.card.items() if name not in beside}
+    answer = board.call("submit", {"predictions": packed, "card": to_json(card), **beside})
+    if not isinstance(answer, dict) or "state" not in answer:
+        raise UserError(f"{board.address}: answered something else than what became of the submission")
+    for warning in answer.get("warnings") or ():
+        typer.echo(_safe(warning), err=True)
+    if answer["state"] == "refused":
+        for fault in answer.get("faults") or ():
+            typer.echo(_safe(fault.get("text")), err=True)
+        typer.echo(f"refused: {count(answer.get('n_faults', 1), 'fault')}", err=True)
+        raise typer.Exit(2)
+    typer.echo(f"{_became(answer)}: {board.address}/?row={_safe(answer.get('key'))}")
+
+
+def _became(answer: Mapping[str, Any]) -> str:
+    row = answer.get("row") or {}
+    rank = (row.get("standings") or {}).get(_HEADLINE, {}).get("rank")
+    told = {
+        "stored": "stored",
+        "queued": "queued, for the Hub does not take it at the moment; the board sends it again until it does",
+        "already": "sent before, nothing new",
+    }.get(answer["state"], _safe(answer["state"]))
+    return told if rank is None else f"{told}; rank {rank} on {_HEADLINE}"
+
+
+def _to_repo(parcel: Parcel, repo: str) -> None:
+    from ..hub.client import repo_id
+    from .repo import open_pull_request
+
+    address = open_pull_request(repo_id(repo, "--repo"), parcel)
+    typer.echo(f"waiting for the owner of {repo} to merge it: {address}")
+
+
+def _safe(text: object) -> str:
+    """What a board says, safe for a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in str(text))
