@@ -88,7 +88,7 @@ def _csv(found: Sequence[Line]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*about, *numbers, *ranks])
     for line in found:
-        first = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
+        first: list[object] = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
         first += [line.n, line.audio_coverage, line.answered, line.key]
         scores = [
             value for name in MEASURES for value in (line.values.get(name), *line.interval.get(name, (None, None)))

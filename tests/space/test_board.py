@@ -1,0 +1,381 @@
+"""The board: scores and ranks as the metric's own commands give them, filters, orders, exports, and damage survived."""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
+import pytest
+
+from musicrs_metric.compare import HEADLINE, System, compare
+from musicrs_metric.errors import UserError
+from musicrs_metric.paper.tables import OVERALL, published_chance, table1
+from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs import score_predictions
+from space.board.board import Board
+from space.board.data import Data, Design, load_data
+from space.board.export import Form, export
+from space.board.labels import labels
+from space.board.lines import SORTS, Line, Query, lines
+from space.board.pairing import Pairing, gains
+from space.board.rows import Row
+from space.board.standings import standings
+from space.board.threads import place, rankings_of, relevant_places
+from space.store import Store
+from space.store.local import LocalStore
+from tests.metric.support import columns_of, references_of, write_repo
+
+from .toy import POOLS, ranked, references, submission
+
+
+def fill(store: Store, n: int = 6) -> None:
+    """Submissions of rising skill, each in its own second."""
+    for i in range(n):
+        store.put(submission(ranked(i, skill=i / n), at=i, name=f"System {i}"))
+
+
+def row_of(board: Board, name: str) -> Row:
+    return next(row for row in board.refresh().rows if row.label == name)
+
+
+def names(found: list[Line]) -> list[str]:
+    return [line.label for line in found]
+
+
+def test_scores_are_those_of_the_command_line(board: Board, store: LocalStore) -> None:
+    """Every number of a row is what `musicrs-metric score` gives for the same predictions."""
+    rows = [
+        replace(ranked()[0], outcome="no_audio", n_answered=1),
+        replace(ranked()[1], ranking=("Fir", "Nothing", "Fir"), outcome="ok", n_answered=3),
+        *ranked()[2:5],
+    ]
+    store.put(submission(rows))
+    (row,) = board.snapshot().rows
+    expected = score_predictions(rows, references(), by=["genre"])
+    assert row.scores == expected.scores
+    assert all(np.array_equal(row.table.values[name], expected.table.values[name]) for name in row.table.values)
+    assert (row.scores.n_missing, row.scores.n_unknown, row.scores.n_duplicate) == (1, 1, 1)
+    assert row.judged.outcomes == {"no_audio": 1, "ok": 1, None: 3}
+    assert row.judged.answered == pytest.approx((1 / 4 + 3 / 3) / 2)
+    assert row.judged.no_audio.tolist() == [True, False, False, False, False, False]
+
+
+def test_what_was_computed_comes_back_from_disk(board: Board, store: LocalStore, data: Data) -> None:
+    """To the last digit, in a new process, without a look at the predictions."""
+    fill(store)
+    first = board.snapshot()
+
+    class Sealed(LocalStore):
+        def get(self, key: str) -> None:
+            raise AssertionError(f"{key} was read")
+
+    again = Board(data, Sealed(store.folder), board._cache.folder).snapshot()
+    assert [asdict(row.scores) for row in again.rows] == [asdict(row.scores) for row in first.rows]
+    assert [row.standings for row in again.rows] == [row.standings for row in first.rows]
+    for old, new in zip(first.rows, again.rows, strict=True):
+        assert all(np.array_equal(old.table.values[name], new.table.values[name]) for name in old.table.values)
+        assert np.array_equal(old.judged.no_audio, new.judged.no_audio)
+
+
+@pytest.mark.parametrize("rot", [b"", b"PK\x03\x04", b"{}", b"\0" * 500])
+def test_a_spoilt_cache_is_made_anew(rot: bytes, board: Board, store: LocalStore, data: Data) -> None:
+    """Derived files may be damaged or deleted at any time."""
+    fill(store, 3)
+    first = board.snapshot()
+    folder = board._cache.folder
+    assert folder is not None
+    files = list(folder.iterdir())
+    assert len(files) == 4  # three submissions and their standings
+    for file in files:
+        file.write_bytes(rot)
+    again = Board(data, store, folder).snapshot()
+    assert [(row.scores, row.standings) for row in again.rows] == [(row.scores, row.standings) for row in first.rows]
+
+
+def test_standings_are_those_of_compare(data: Data) -> None:
+    """Ranks, groups, intervals and verdicts equal `musicrs_metric.compare` over the same systems, twins included."""
+    rng = np.random.default_rng(3)
+    pools = {
+        f"t3_{i}": (("Jazz", "Metal")[i % 2], " ".join(f"T{i}x{j}" for j in range(12)), f"T{i}x0 T{i}x5")
+        for i in range(40)
+    }
+    design = Design("published", references(pools), ("query_only",))
+    systems = []
+    for i in range(9):
+        rows = ranked(i // 2, design, skill=float(rng.uniform(-0.4, 0.9)) if i % 2 == 0 else i / 10)
+        rows = rows[: 40 - i] if i > 5 else rows
+        table = score_predictions(rows, design.references, confidence=None).table
+        silent = np.array([i == 4 and place < 3 for place in range(40)])
+        systems.append(System(f"s{i}", table, "thread", silent))
+    systems.append(replace(systems[2], name="twin"))
+    expected = compare(systems, HEADLINE)
+    found = standings(systems, HEADLINE)
+    for i in range(len(systems)):
+        assert found[i] == {metric: expected.metrics[metric].standings[i] for metric in HEADLINE}
+
+
+def test_standings_of_a_genre() -> None:
+    """They are those of a comparison on the threads of the genre alone."""
+    systems = [System(f"s{i}", score_predictions(ranked(i), references()).table, "pools") for i in range(4)]
+    chosen = np.array([genre == "Metal" for genre in references().groups["genre"]])
+    found = standings(systems, ["mrr"], chosen=chosen)
+    means = [float(system.table.values["mrr"][3:].mean()) for system in systems]
+    assert [one["mrr"].mean for one in found] == pytest.approx(means)
+    assert [one["mrr"].rank for one in found] == [1 + sum(other > mean for other in means) for mean in means]
+
+
+def test_only_those_that_read_the_same_are_ranked_together(board: Board, store: LocalStore) -> None:
+    """A lone reader of labels is first of one, whatever the others score."""
+    fill(store, 3)
+    store.put(submission(ranked(9), at=9, name="Labels", reads="labels"))
+    assert row_of(board, "Labels").standings["recall@20"].rank == 1
+    ranks = sorted(row_of(board, f"System {i}").standings["mrr"].rank for i in range(3))
+    assert ranks[0] == 1
+    assert ranks[-1] <= 3
+
+
+def test_designs_have_boards_of_their_own(board: Board, store: LocalStore, data: Data) -> None:
+    """A run is judged on the data whose fingerprint it bears, and on nothing else."""
+    wider = data.design("wider")
+    store.put(submission(at=1))
+    store.put(submission(ranked(0, wider), at=2, fingerprint=wider.fingerprint))
+    store.put(submission(at=3, name="Foreign", fingerprint="f" * 64))
+    snapshot = board.snapshot()
+    assert [len(snapshot.of(name)) for name in ("published", "wider")] == [1, 1]
+    assert "does not have (fingerprint ffffffffffff)" in snapshot.set_aside[0].reason
+
+
+def test_predictions_for_threads_that_are_gone(board: Board, store: LocalStore) -> None:
+    """A stored file that cannot be scored is set aside and the board stays up."""
+    store.put(submission(at=1))
+    store.put(submission([*ranked(), Prediction("t3_z", ("Ash",))], at=2, name="Odd"))
+    snapshot = board.snapshot()
+    assert [row.label for row in snapshot.rows] == ["Toy system"]
+    assert "t3_z" in snapshot.set_aside[0].reason
+
+
+def test_labels_are_all_different(store: LocalStore) -> None:
+    """Names alone where they differ; then the modality; then a number. Earlier rows keep theirs."""
+    sent = [
+        submission(ranked(0), at=0, name="A"),
+        submission(ranked(1), at=1, name="B"),
+        submission(ranked(2), at=2, name="B", modality="audio_only"),
+        submission(ranked(3), at=3, name="B"),
+    ]
+    assert labels(sent) == ["A", "B, query", "B, audio", "B, query (2)"]
+
+
+def test_order_and_filters(board: Board, store: LocalStore) -> None:
+    """Chance stands first; what has no value comes last, whichever way the rest is sorted."""
+    store.put(submission(ranked(1), at=1, name="b", audio_coverage={"threads": 0.5}, modality="audio_only"))
+    store.put(submission(ranked(2), at=2, name="A", audio_coverage={"threads": 0.9}, modality="audio_query"))
+    store.put(submission(ranked(3), at=3, name="c", open_weights=True, paradigm="generative"))
+    store.put(submission(ranked(4), at=4, name="d", open_weights=False, reads="pools"))
+
+    def shown(**query: Any) -> list[str]:
+        found = names(lines(board, Query(**query)))
+        assert found[0] == "chance"
+        return found[1:]
+
+    assert shown(sort="coverage") == ["A", "b", "c", "d"]
+    assert shown(sort="coverage", ascending=True) == ["b", "A", "c", "d"]
+    assert shown(sort="name", ascending=True) == ["A", "b", "c", "d"]
+    assert shown(sort="received") == ["d", "c", "A", "b"]
+    assert shown(modality=("audio_only", "audio_query"), sort="name") == ["b", "A"]
+    assert shown(paradigm=("generative",)) == ["c"]
+    assert shown(reads=("pools",)) == ["d"]
+    assert shown(open_weights=True) == ["c"]
+    assert shown(open_weights=False) == ["d"]
+    assert shown(text=" B ") == ["b"]
+    values = [line.values["recall@20"] or 0.0 for line in lines(board)[1:]]
+    assert values == sorted(values, reverse=True)
+    for sort in SORTS:
+        assert sorted(shown(sort=sort)) == ["A", "b", "c", "d"]
+
+
+def test_chance_is_exact(board: Board) -> None:
+    """On the toy pools: recall@1 is the mean of 1 / pool size, by hand."""
+    (chance,) = lines(board)
+    assert chance.values["recall@1"] == pytest.approx((1 / 4 + 1 / 4 + 0 + 1 / 5 + 1 / 4 + 1 / 5) / 6)
+    (jazz,) = lines(board, Query(genre="Jazz"))
+    assert jazz.values["recall@1"] == pytest.approx((1 / 4 + 1 / 4) / 3)
+    assert jazz.n == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"design": "deep"}, "expected published or wider"),
+        ({"genre": "Polka"}, "expected one of Jazz, Metal"),
+        ({"modality": ("smell",)}, "audio_query"),
+        ({"sort": "beauty"}, "recall@20"),
+    ],
+)
+def test_queries_that_make_no_sense(query: dict[str, Any], words: str, board: Board, store: LocalStore) -> None:
+    """They are told what there is, also on an empty board."""
+    for _ in range(2):
+        with pytest.raises(UserError, match=words):
+            lines(board, Query(**query))
+        fill(store, 1)
+        board.refresh()
+
+
+def test_the_paper_stands_beside(upstream_rows: list[dict[str, Any]], store: LocalStore) -> None:
+    """On the published data its 29 rows are shown, with the chance level of the same pools."""
+    data = Data("published", (Design("published", references_of(upstream_rows), ("query_only",)),))
+    board = Board(data, store, None)
+    for genre in (None, "Jazz"):
+        chance, *reported = lines(board, Query(genre=genre))
+        assert chance.values["recall@20"] == pytest.approx(published_chance()[genre or OVERALL]["recall@20"], abs=5e-5)
+        assert {line.kind for line in reported} == {"reported"}
+        expected = [result for result in table1() if result.genre == (genre or OVERALL)]
+        assert {(line.label, line.modality, line.values["ndcg@20"]) for line in reported} == {
+            (result.system, result.modality, result.values["ndcg@20"]) for result in expected
+        }
+    assert len(lines(board, Query(reported=False))) == 1
+
+
+def test_on_other_data_the_paper_says_nothing(board: Board) -> None:
+    """Its figures speak of the published pools alone."""
+    assert names(lines(board)) == ["chance"]
+
+
+def test_several_designs_of_one_dataset(tmp_path: Path) -> None:
+    """Configurations with the same pools are one design; the published one comes first."""
+    wider = {thread: (genre, f"{pool} Yew", right) for thread, (genre, pool, right) in POOLS.items()}
+    folder = write_repo(tmp_path, columns_of(references()))
+    for config, labels_of in (("audio_query", references()), ("query_only_wider", references(wider))):
+        shard = folder / "musicrs" / config / "test-00000-of-00001.parquet"
+        shard.parent.mkdir()
+        parquet.write_table(pyarrow.table(dict(columns_of(labels_of))), shard)
+    data = load_data(str(folder))
+    assert [(design.name, design.configs) for design in data.designs] == [
+        ("published", ("audio_query", "query_only")),
+        ("wider", ("query_only_wider",)),
+    ]
+    assert data.design("wider").references.candidates[0][-1] == "Yew"
+
+
+def test_readers_do_not_wait_for_what_is_new(data: Data, store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a submission of another process is judged, the board shows its last state; a little later the new one."""
+    monkeypatch.setattr("space.board.board._LOOK_EVERY_S", 0.0)
+    board = Board(data, store, None)
+    fill(store, 1)
+    assert len(board.snapshot().rows) == 1
+    LocalStore(store.folder).put(submission(ranked(7), at=30, name="From elsewhere"))
+    begun, released = threading.Event(), threading.Event()
+    judge = board._judge
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        released.wait(10)
+        return judge(*given)
+
+    monkeypatch.setattr(board, "_judge", slow)
+    assert len(board.snapshot().rows) == 1
+    assert begun.wait(10)
+    assert len(board.snapshot().rows) == 1
+    released.set()
+    deadline = time.monotonic() + 10
+    while len(board.snapshot().rows) == 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [row.label for row in board.snapshot().rows] == ["System 0", "From elsewhere"]
+
+
+def test_a_withdrawn_submission_leaves(board: Board, store: LocalStore) -> None:
+    """The owner may delete a file at any time."""
+    fill(store, 2)
+    (first, second) = board.snapshot().rows
+    (store.folder / f"{first.key}.jsonl").unlink()
+    assert [row.key for row in board.refresh().rows] == [second.key]
+    assert board.row(first.key) is None
+    assert board.submission(first.key) is None
+
+
+def test_two_rows_compared(board: Board, store: LocalStore) -> None:
+    """The same figures as `musicrs-metric compare` on the two runs, with the effect by genre."""
+    fill(store)
+    a, b = row_of(board, "System 5"), row_of(board, "System 0")
+    found = Pairing(board)(a.key, b.key)
+    tables = [score_predictions(ranked(i, skill=i / 6), references()).table for i in (5, 0)]
+    expected = compare(
+        [System(f"System {i}", table, "thread") for i, table in zip((5, 0), tables, strict=True)],
+        groups={"genre": references().groups["genre"]},
+    )
+    assert found.metrics["mrr"].pairs == expected.metrics["mrr"].pairs
+    assert set(found.metrics["mrr"].pairs[0].by["genre"]) == {"Jazz", "Metal"}
+
+
+def test_pairs_that_cannot_be_compared(board: Board, store: LocalStore, data: Data) -> None:
+    """The same row twice, one that is gone, and rows on different pools."""
+    wider = data.design("wider")
+    store.put(submission(at=1))
+    store.put(submission(ranked(0, wider), at=2, fingerprint=wider.fingerprint))
+    a, b = (row.key for row in board.snapshot().rows)
+    pairing = Pairing(board)
+    for first, second, words in ((a, a, "twice"), (a, "0" * 64, "no row"), (a, b, "same pools")):
+        with pytest.raises(UserError, match=words):
+            pairing(first, second)
+
+
+def test_gain_of_a_second_modality(board: Board, store: LocalStore) -> None:
+    """Systems with both modalities and one of them; the last of several runs stands for its modality."""
+    for at, (name, modality) in enumerate(
+        [("A", "query_only"), ("A", "audio_query"), ("A", "audio_query"), ("A", "audio_only"), ("B", "query_only")]
+    ):
+        store.put(submission(ranked(at), at=at, name=name, modality=modality))
+    found = gains(board.snapshot().rows)
+    assert [(gain.name, gain.both.label, gain.single.label) for gain in found] == [
+        ("A", "A, audio + query (2)", "A, query"),
+        ("A", "A, audio + query (2)", "A, audio"),
+    ]
+
+
+def test_one_thread_as_all_ranked_it(board: Board, store: LocalStore, data: Data) -> None:
+    """In the order asked for; a row that is gone is left out, a missing prediction is shown as such."""
+    store.put(submission(ranked(0), at=0, name="A"))
+    store.put(submission(ranked(1)[1:], at=1, name="B"))
+    a, b = (row.key for row in board.snapshot().rows)
+    found = rankings_of(board, "t3_a", keys=(b, "0" * 64, a, b))
+    assert [(one.row.label, one.prediction) for one in found] == [("B", None), ("A", ranked(0)[0])]
+    assert [one.row.label for one in rankings_of(board, "t3_a")] == ["A", "B"]
+    design = data.design()
+    assert (place(design, "t3_b"), relevant_places(design, "t3_a")) == (1, {1, 3})
+    with pytest.raises(UserError, match="t3_z"):
+        rankings_of(board, "t3_z")
+
+
+NAMES = ["=1+1", " +x", "@SUM(A1)", "-2", "| a | b |", "\uff1dx", '"quoted", comma', "100 % _under_ & #1 ~^\\ {x} $y$"]
+
+
+@pytest.mark.parametrize("form", get_args(Form))
+def test_exports_are_safe_whatever_a_name_holds(form: Form, board: Board, store: LocalStore) -> None:
+    """No formula, no further column, no markup."""
+    for at, name in enumerate(NAMES):
+        store.put(submission(ranked(at), at=at, name=name, open_weights=True))
+    found = lines(board)
+    text = export(found, form)
+    if form == "csv":
+        head, *rows = csv.reader(io.StringIO(text))
+        assert {len(row) for row in rows} == {len(head)}
+        column = {row[head.index("name")] for row in rows}
+        assert {f"'{name}" for name in NAMES[:6]} | {*NAMES[6:], "chance"} == column
+        best = rows[1]
+        assert float(best[head.index("recall@20")]) == found[1].values["recall@20"]
+        assert (best[head.index("mrr rank")], best[head.index("open_weights")]) != ("", "")
+    elif form == "markdown":
+        table = [line for line in text.splitlines() if line.startswith("|")]
+        assert len(table) == 2 + len(found)
+        assert {line.replace("\\|", "").count("|") for line in table} == {table[0].count("|")}
+    else:
+        assert r"100 \% \_under\_ \& \#1 \textasciitilde{}\textasciicircum{}\textbackslash{} \{x\} \$y\$" in text
+        assert r"\textbf{" in text
+        assert text.count(r"\\") == 1 + len(found)
