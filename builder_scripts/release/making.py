@@ -29,6 +29,7 @@ from .authors import without_names
 from .figure import draw_funnel
 from .funnel import Step
 from .options import Options
+from .takedown import Takedown
 
 
 def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
@@ -96,11 +97,17 @@ def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
             path.write_bytes(content)
 
 
-def write_labels(path: Path, work: Work, threads: Iterable[CorpusThread], pseudonyms: Pseudonyms) -> None:
+def write_labels(
+    path: Path, work: Work, threads: Iterable[CorpusThread], takedown: Takedown, pseudonyms: Pseudonyms
+) -> None:
     """Write what people decided about the released threads."""
     released = {thread.thread_id for thread in threads}
-    labels = [label for label in read_lines(work.labels, Judgement) if label.thread_id in released]
-    write_lines(path, (replace(label, query=without_names(label.query, pseudonyms)) for label in labels))
+
+    def cleaned(label: Judgement) -> Judgement:
+        links = tuple(link for link in label.links if not {link.video_id, link.proposed} & set(takedown.ids))
+        return replace(label, query=takedown.blot(without_names(label.query, pseudonyms)), links=links)
+
+    write_lines(path, (cleaned(label) for label in read_lines(work.labels, Judgement) if label.thread_id in released))
 
 
 def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread]) -> None:

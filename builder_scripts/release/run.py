@@ -98,7 +98,7 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
         answers = write_answers(folder / "making" / "answers.jsonl", work, takedown, pseudonyms)
         write_authors(folder / "making" / "authors.jsonl", work, corpus.threads)
         if not manifests["pools"].parameters["unjudged"]:
-            write_labels(folder / "making" / "labels.jsonl", work, corpus.threads, pseudonyms)
+            write_labels(folder / "making" / "labels.jsonl", work, corpus.threads, takedown, pseudonyms)
         write_merges(folder / "making" / "merges.csv", work, corpus.threads)
         write_manifests(folder / "making" / "manifests", manifests)
         takedown.write(folder / "takedown.txt")
@@ -172,7 +172,9 @@ def _corpus(work: Work, manifests: Mapping[str, StageManifest], takedown: Takedo
             replace(link, status=statuses[link.video_id].status if link.video_id in statuses else "new")
             for link in record.links
         )
-        query, post = (without_names(text or "", pseudonyms) for text in (record.query, record.post))
+        query, post = (
+            takedown.blot(without_names(text or "", pseudonyms)) for text in (record.query, record.post)
+        )  # fmt: skip
         records.append(replace(record, query=query, post=post, links=links))
     named = []
     for design in others:

@@ -43,6 +43,12 @@ class Takedown:
     def __contains__(self, name: object) -> bool:
         return name in self.ids
 
+    def blot(self, text: str) -> str:
+        """Put `[removed]` where a text has an id of the list, as that of a video in an address."""
+        for name in self.ids:
+            text = text.replace(name, "[removed]")
+        return text
+
     def write(self, path: Path) -> None:
         """Write the list in one step."""
         write_text(path, [_HEAD, *(f"{name}\n" for name in self.ids)])

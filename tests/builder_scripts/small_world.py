@@ -61,7 +61,7 @@ def write_dumps(folder: Path) -> None:
 def _post(rng: random.Random, subreddit: str, number: int) -> dict[str, Any]:
     name, when = thread_id(subreddit, number), MONTHS[MONTH] + number
     mentioned = f"As in https://youtu.be/{video(subreddit, number)} that u/{WRITER.format(number)} shared."
-    private = f" It was played for {SECRET}." if number == 0 else ""
+    private = f" It was played for {SECRET}." if (subreddit, number) == ("jazz", 0) else ""
     return submission(
         MONTH, rng, id=name[3:], subreddit=subreddit, author=ASKER.format(number), created_utc=when,
         retrieved_on=when + 9, score=50 + number, title=f"Slow {subreddit} number {number}, please",
