@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from musicrs_metric.matching import Pool
 from musicrs_metric.predictions import Prediction
 
@@ -28,13 +30,19 @@ def complete_ranking(
         counts what stands before the rest.
     """
     titles = {place: title for title, place in pool.place.items()}
-    if keep_unknown:
-        first = {item.place: item for item in reversed(reading.items) if item.place is not None}
-        kept = [item for item in reading.items if item.place is None or first[item.place] is item]
-        answered = [item.text if item.place is None else titles[item.place] for item in kept]
-    else:
-        answered = [titles[place] for place in reading.places]
+    answered = list(_with_unknown(reading, pool, titles) if keep_unknown else map(titles.__getitem__, reading.places))
     named = set(reading.places)
     rest = [place for place in shuffled(list(titles), seed, thread_id, "fill") if place not in named]
     ranking = (*answered, *(titles[place] for place in rest))
     return Prediction(thread_id, ranking, outcome=reading.outcome, n_answered=len(answered))
+
+
+def _with_unknown(reading: Reading, pool: Pool, titles: Mapping[int, str]) -> Iterator[str]:
+    left = set(reading.places)
+    for place, text in ((item.place, item.text) for item in reading.items):
+        if place in left:
+            left.remove(place)
+            yield titles[place]
+        # What was too ambiguous to read, such as a title that was cut, must not be found by the scorer after all.
+        elif place is None and pool.resolve(text) is None:
+            yield text

@@ -18,9 +18,12 @@ _MOST_WORDS = 20
 
 def is_talk(text: str) -> bool:
     """Whether a piece that names no candidate reads like a remark rather than like an invented title."""
-    if not any(character.isalnum() for character in text[:1000]):
-        return True
     return bool(_TALK.match(text)) or text.rstrip("* \t").endswith(":") or len(text.split(maxsplit=50)) > _MOST_WORDS
+
+
+def is_something(item: Item) -> bool:
+    """Whether an item names a candidate or may be a title at all: a marker without text is neither."""
+    return item.place is not None or any(map(str.isalnum, item.text))
 
 
 def item(text: str, place: int | None) -> Item:

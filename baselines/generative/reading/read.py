@@ -9,7 +9,7 @@ from typing import NamedTuple
 from musicrs_metric.matching import Pool, normalise
 from musicrs_metric.prediction_line import Outcome
 
-from .items import item, n_named
+from .items import is_something, item, n_named
 from .lines import from_lines
 from .numbers import Numbers
 from .objects import groups
@@ -85,7 +85,7 @@ class _Reader:
 
         An answer that names none has items where it is a list all the same, and none where it is mere talk.
         """
-        layouts = list(self._layouts(answer))
+        layouts = [layout._replace(items=list(filter(is_something, layout.items))) for layout in self._layouts(answer)]
         best = max(layouts, key=lambda layout: n_named(layout.items))
         if n_named(best.items):
             return best

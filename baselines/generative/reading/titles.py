@@ -11,7 +11,8 @@ fuzzy       the same number of words, in which only words of four letters and mo
             "Symphony No. 6 Fourth Movement" and "... First Movement" are alike to 91, "Ballade in G Minor" and "... F
             Minor" to 94, and both are told apart by the word in which they differ.
 
-Last, `Title - Artist` and its kind: the title before or after a separator goes through the same steps.
+Last, `Title - Artist` and its kind: what stands before a dash, a "by", a bracket or the end of a sentence, and what
+stands behind a dash, goes through the same steps.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ ALIKE, WORDS_ALIKE, SHORTEST_WORD = 90, 80, 4
 
 _MOST_SEPARATORS = 4
 NUMBER_ALONE = re.compile(r"[\s\[\](){}#.:*]*-?\d+[\s\[\](){}.:*]*")
-_WORD = re.compile(r"\w+", re.UNICODE)
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_WITHIN_WORDS = dict.fromkeys(map(ord, "'’\u200b\u200c\u200d\ufeff"))
 _LED_BY = re.compile(r"\s*(?:and|then|finally|next)\s+", re.IGNORECASE)
 _QUOTED = re.compile(r"\s*(?:\*\*|__|[\"“«‘'`])([^\n]{1,300}?)(?:\*\*|__|[\"”»’'`])(?!\w)")
 # White space is bounded, for a long run of it would be searched from each of its places.
+_DASH = re.compile(r"\s{1,9}[-–—]{1,3}(?=\s)")
 _SEPARATOR = re.compile(r"\s{1,9}(?:[-–—]{1,3}(?=\s)|by(?=\s)|(?=[(\[])|(?:feat|ft)\b\.?)", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?](?=\s)")
 _FURTHER = re.compile(r"[:,;](?=\s)")
@@ -124,9 +127,10 @@ class Titles:
 
 def _words(text: str) -> list[str]:
     """The words of a title, told by letters, digits and marks alone."""
-    folded = unicodedata.normalize("NFKC", html.unescape(text)).replace("\u200b", "").casefold()
-    folded = folded.replace("'", "").replace("’", "")
-    return _WORD.findall(folded.replace("_", " "))
+    folded = unicodedata.normalize("NFKC", html.unescape(text)).casefold().translate(_WITHIN_WORDS)
+    if folded.isascii():
+        return _ASCII_WORD.findall(folded)
+    return "".join(c if c.isalnum() or unicodedata.category(c).startswith("M") else " " for c in folded).split()
 
 
 def _same_words(words: list[str], others: list[str]) -> bool:
@@ -156,11 +160,18 @@ def _parts(text: str, listed: bool) -> Iterator[str]:
             yield quoted[1]
     for separator in (_SEPARATOR, _SENTENCE, _FURTHER) if listed else (_SEPARATOR, _SENTENCE):
         for start in starts:
-            yield from _around(separator, start)
+            yield from _before(separator, start)
+    for start in starts:
+        remark = _FURTHER.search(start) if listed else None
+        if remark:  # "My ranking: Title by Artist"
+            yield start[remark.end() :]
+            yield from _before(_SEPARATOR, start[remark.end() :])
+        dash = _DASH.search(start)
+        if dash:  # Artist - Title
+            yield start[dash.end() :]
 
 
-def _around(separator: re.Pattern[str], text: str) -> Iterator[str]:
-    """What stands before one of the first separators, the longest first, then what stands after the first."""
-    ends = list(islice(separator.finditer(text), _MOST_SEPARATORS))
-    yield from (text[: end.start()] for end in reversed(ends))
-    yield from (text[end.end() :] for end in ends[:1])
+def _before(separator: re.Pattern[str], text: str) -> Iterator[str]:
+    """What stands before one of the first separators, the longest first."""
+    ends = islice(separator.finditer(text), _MOST_SEPARATORS)
+    yield from reversed([text[: end.start()] for end in ends])
