@@ -1,4 +1,4 @@
-"""The page, wired: an address comes in, the parts that it names go out. `views` renders, `board` knows."""
+"""The page, wired: an address comes in, the parts that it names go out. `views` renders, `desk` and `board` know."""
 
 from __future__ import annotations
 
@@ -8,83 +8,123 @@ from typing import Any
 
 import gradio as gr
 
+from musicrs_metric.errors import UserError
+
+from .api import expose, in_one_sentence
+from .desk import Desk
+from .form import SubmitForm
+from .opening import open_desk
+from .settings import Settings
 from .views.address import TABS, Address
+from .views.conversations import Conversations
+from .views.files import file_of
 from .views.page import Page
+from .views.submit import intro
 
 _HERE = Path(__file__).parent
-_ATTACH = "space.attach(element, trigger, server)"
 
 
-def wire(page: Page) -> gr.Blocks:
-    """Make the page.
+def build(desk: Desk, page: Page) -> gr.Blocks:
+    """Make the page and the endpoints for programs.
 
     Args:
-        page: What it shows.
+        desk: The board with its limits.
+        page: What is shown of it.
     """
+
+    def file(what: str, given: Mapping[str, Any]) -> dict[str, str]:
+        return file_of(desk, page.settle(Address.read(given)), what)
+
     with gr.Blocks(title="MusiCRS leaderboard", analytics_enabled=False) as blocks:
-        frame = _sheet(elem_id="frame", js_on_load=_ATTACH, server_functions=[])
+        frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
         tabs: dict[str, gr.Column] = {}
-        shown: dict[str, Any] = {}
+        sheets: dict[str, gr.HTML] = {}
+        plots: dict[str, gr.Plot] = {}
+        below: dict[str, gr.HTML] = {}
         for name in TABS:
             with gr.Column(visible=name == TABS[0], elem_id=f"tab-{name}", elem_classes="tab") as tabs[name]:
-                shown[name] = _sheet()
-                if name == "compare":
-                    scatter = gr.Plot(show_label=False, elem_id="scatter", visible=False)
-                    gains = _sheet()
-                if name == "genres":
-                    figure = gr.Plot(show_label=False, elem_id="by-genre")
+                sheets[name] = _sheet()
+                if name in ("compare", "genres"):
+                    plots[name] = gr.Plot(show_label=False, container=False, elem_id=f"plot-{name}")
+                    below[name] = _sheet()
+                if name == "submit":
+                    SubmitForm(desk, _sheet)
         drawer = _sheet(elem_id="drawer")
+        single = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
+        said = intro(len(desk.board.data.designs[0].references), desk.settings.limits)
 
         def show(given: Mapping[str, Any]) -> dict[Any, Any]:
             here = page.settle(Address.read(given))
             made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
-            made |= {frame: page.frame(here), drawer: ""}
-            match here.tab:
-                case "leaderboard":
-                    made |= {shown["leaderboard"]: page.leaderboard(here), drawer: page.details(here)}
-                case "compare":
-                    html, plot = page.compare(here)
-                    made |= {shown["compare"]: html, gains: page.gains(here)}
-                    made |= {scatter: gr.update(value=plot, visible=plot is not None)}
-                case "genres":
-                    html, plot = page.genres(here)
-                    made |= {shown["genres"]: html, figure: plot}
-                case "threads":
-                    made[shown["threads"]] = page.threads(here)
-                case "about":
-                    made[shown["about"]] = page.about(here)
+            made |= {frame: page.frame(here), drawer: page.details(here)}
+            if here.tab == "submit":
+                made[sheets["submit"]] = said
+            elif here.tab in plots:
+                shown = page.compare(here) if here.tab == "compare" else page.genres(here)
+                made[sheets[here.tab]], made[below[here.tab]] = shown.above, shown.below
+                made[plots[here.tab]] = gr.update(value=shown.figure, visible=shown.figure is not None)
+            else:
+                made[sheets[here.tab]] = single[here.tab](here)
             return made
 
         def navigate(event: gr.EventData) -> dict[Any, Any]:
-            return show(event._data or {})
+            with in_one_sentence():
+                return show(event._data or {})
 
         def arrive(request: gr.Request) -> dict[Any, Any]:
-            return show(dict(request.query_params))
+            with in_one_sentence():
+                return show(dict(request.query_params))
 
-        outputs = [frame, drawer, *tabs.values(), *shown.values(), scatter, gains, figure]
+        outputs = [frame, drawer, *tabs.values(), *sheets.values(), *plots.values(), *below.values()]
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
-        after: dict[str, Any] = {"js": "() => space.shown()"}
-        frame.input(navigate, None, outputs, trigger_mode="multiple", **quiet).then(None, **after)
-        blocks.load(arrive, None, outputs, **quiet).then(None, **after)
+        for event, answer in ((frame.input, navigate), (blocks.load, arrive)):
+            event(answer, None, outputs, trigger_mode="multiple", **quiet).then(None, js="() => space.shown()")
+        expose(desk)
+    blocks.queue(max_size=None, default_concurrency_limit=None)
     return blocks
+
+
+def serve(settings: Settings, *, host: str, port: int) -> None:
+    """Serve the leaderboard until it is stopped.
+
+    Args:
+        settings: Which leaderboard.
+        host: Address to listen on.
+        port: Port to listen on.
+
+    Raises:
+        UserError: The dataset cannot be read, or the port is taken.
+    """
+    desk = open_desk(settings)
+    desk.board.snapshot()  # the first reader need not wait
+    page = Page(desk.board, Conversations(settings.dataset))
+    try:
+        build(desk, page).launch(server_name=host, server_port=port, **launch_options(settings, page))
+    except OSError as error:
+        raise UserError(f"port {port} of {host} cannot be used; it may be taken: give another with --port") from error
+
+
+def launch_options(settings: Settings, page: Page) -> dict[str, Any]:
+    """What `gr.Blocks.launch` needs to serve the page as it is meant to look, and no more than it is meant to give.
+
+    Args:
+        settings: Limits.
+        page: Whose clips may be fetched.
+    """
+    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["ui-monospace", "monospace"]}
+    return {
+        # Not as `css`: Gradio writes a prefix before every comma, also before those within `:is(...)`.
+        "head": f"<style>{style}</style><script>{script}</script>",
+        "theme": gr.themes.Base(primary_hue="blue", **fonts),  # no font of the theme's own is fetched from elsewhere
+        "allowed_paths": [str(page.conversations.folder)],
+        "max_file_size": settings.limits.upload_bytes,
+        "footer_links": ["api"],
+        "ssr_mode": False,
+        "show_error": True,
+    }
 
 
 def _sheet(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:
     """A part of the page; what stands in it is laid out by `page.css` alone."""
     return gr.HTML(js_on_load=js_on_load, apply_default_css=False, elem_classes="sheet", **options)
-
-
-def launch_options(page: Page) -> dict[str, Any]:
-    """What `gr.Blocks.launch` needs to serve the page as it is meant to look."""
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    return {
-        # Not as `css`: Gradio writes a prefix before every comma, also before those within `:is(...)`.
-        "head": f"<style>{style}</style><script>{script}</script>",
-        "theme": gr.themes.Base(
-            primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
-        ),
-        "allowed_paths": [str(page.conversations.folder)],
-        "ssr_mode": False,
-        "show_error": True,
-        "footer_links": ["api"],
-    }

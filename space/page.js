@@ -99,7 +99,7 @@ window.space = (() => {
       if (typeof thread === "string") go(`?tab=threads&thread=${encodeURIComponent(thread)}`);
     });
   }
-  new MutationObserver(() => document.querySelectorAll("#scatter .js-plotly-plot").forEach(followPoints)).observe(
+  new MutationObserver(() => document.querySelectorAll("#plot-compare .js-plotly-plot").forEach(followPoints)).observe(
     document.documentElement,
     { childList: true, subtree: true },
   );
@@ -121,7 +121,8 @@ window.space = (() => {
     button.disabled = true;
     try {
       const file = await server.file(button.dataset.save, params(location.search));
-      if (file) save(file.name, file.text);
+      if (file.error) alert(file.error);
+      else save(file.name, file.text);
     } finally {
       button.disabled = false;
     }

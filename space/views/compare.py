@@ -20,6 +20,8 @@ from .controls import choice, form, joined_choice, link
 from .html import Html, join, tag
 from .ranges import Scale, drawing
 
+_GAINS = 8  # shown at once, the largest first
+
 
 def chooser(rows: Sequence[Row], here: Address) -> Html:
     """The fields that say which two systems, and on which measure.
@@ -129,6 +131,7 @@ def gains(found: Sequence[Gain], here: Address) -> Html:
         return Html()
     pairs = paired(found, here.metric)
     scale = _scale(pair.interval or (pair.difference, pair.difference) for pair in pairs)
+    largest = sorted(zip(found, pairs, strict=True), key=lambda one: -abs(one[1].difference))
     lines = [
         tag(
             "tr",
@@ -136,13 +139,15 @@ def gains(found: Sequence[Gain], here: Address) -> Html:
             tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
             _difference(pair.difference, pair.interval, scale),
         )
-        for gain, pair in zip(found, pairs, strict=True)
+        for gain, pair in largest
     ]
     heads = [tag("th", text, scope="col") for text in ("System", "Modality", "Gain in points, 95 %")]
+    more = len(lines) - _GAINS
     return tag(
         "section",
         tag("h3", f"What a second modality adds, on {words.metric(here.metric)}"),
-        _table(heads, lines),
+        _table(heads, lines[:_GAINS]),
+        tag("details", tag("summary", f"{more} smaller ones"), _table(heads, lines[_GAINS:])) if more > 0 else None,
         aria_label="Modality gain",
     )
 
@@ -183,7 +188,7 @@ def _measures(a: Row, b: Row, found: Comparison) -> Html:
         )
         for metric, pair in pairs.items()
     ]
-    texts = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Threads won / tied / lost")
+    texts = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Won / tied / lost")
     heads = [tag("th", text, scope="col") for text in texts]
     return _table(heads, lines)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from musicrs_metric.genres import GENRES
 
+from ..board.export import Form
 from ..board.lines import Line
 from . import words
 from .address import Address
@@ -13,7 +14,7 @@ from .controls import choice, filter_choice, form, search, switch
 from .html import Html, join, tag
 from .table import table
 
-FORMATS = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
+FORMATS: Mapping[Form, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
 
 
 def leaderboard(lines: Sequence[Line], designs: Sequence[str], here: Address, *, paper: bool) -> Html:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.paper.tables import OVERALL, Result, table1
@@ -30,6 +30,20 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 _KEPT = 128
+
+
+class Plotted(NamedTuple):
+    """A tab with a plot in it.
+
+    Attributes:
+        above: What stands above the plot.
+        figure: The plot; None where there is none.
+        below: What stands below it.
+    """
+
+    above: Html
+    figure: Figure | None
+    below: Html
 
 
 class Page:
@@ -92,35 +106,36 @@ class Page:
         row = self.board.row(here.row) if here.row else None
         return Html() if row is None else details(row, here)
 
-    def compare(self, here: Address) -> tuple[Html, Figure | None]:
-        """The second tab and, where two systems are chosen, its plot."""
+    def compare(self, here: Address) -> Plotted:
+        """The second tab; its plot is there once two systems are chosen."""
         rows = self._best_first(here)
         chooser = compare.chooser(rows, here)
+        gained = compare.gains(gains(self.board.snapshot().of(self.design(here).name)), here)
         first, second = here.pair
         if not (first and second):
-            return join(chooser, compare.nothing_chosen(rows, here)), None
+            return Plotted(join(chooser, compare.nothing_chosen(rows, here)), None, gained)
         try:
             found = self._pairing(first, second)
         except UserError as error:
-            return join(chooser, tag("p", str(error), class_="warn", role="status")), None
+            return Plotted(join(chooser, tag("p", str(error), class_="warn", role="status")), None, gained)
         a, b = (self.board.snapshot().by_key[key] for key in here.pair)
         references = self.board.data.design(a.design).references
-        asked = [thread.query or "" for thread in map(self.conversations.thread, references.thread_ids) if thread]
+        known = [self.conversations.thread(thread_id) for thread_id in references.thread_ids]
+        asked = ["" if thread is None else thread.query or "" for thread in known]
         figure = plots.scatter(a, b, here.metric, references.thread_ids, references.groups["genre"], asked)
-        return join(chooser, compare.comparison(a, b, found, here)), figure
+        return Plotted(join(chooser, compare.comparison(a, b, found, here)), figure, gained)
 
-    def gains(self, here: Address) -> Html:
-        """What a second modality adds, for the systems that were run with one and with both."""
-        return compare.gains(gains(self.board.snapshot().of(self.design(here).name)), here)
-
-    def genres(self, here: Address) -> tuple[Html, Figure]:
-        """The third tab and its plot."""
+    def genres(self, here: Address) -> Plotted:
+        """The third tab."""
         design, rows = self.design(here), self._best_first(here)
         chance = {OVERALL: design.chance, **design.chance.by["genre"]}
         levels = {name: (scores.chance or {}).get(here.metric) for name, scores in chance.items()}
         told = _by_system(table1()) if design.is_paper and here.reported == "yes" else []
-        figure = plots.by_genre(rows, levels, here.metric)
-        return join(genres.chooser(here, paper=design.is_paper), genres.heat_map(rows, told, levels, here)), figure
+        return Plotted(
+            genres.chooser(here, paper=design.is_paper),
+            plots.by_genre(rows, levels, here.metric),
+            genres.heat_map(rows, told, levels, here),
+        )
 
     def threads(self, here: Address) -> Html:
         """The fourth tab."""

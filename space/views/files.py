@@ -1,0 +1,34 @@
+"""What can be taken home: the table as it is shown, and the predictions of a row."""
+
+from __future__ import annotations
+
+from musicrs_metric.errors import UserError, show
+
+from ..board.export import export, file_name_of
+from ..board.lines import lines
+from ..desk import Desk
+from .address import Address
+from .leaderboard import FORMATS
+
+
+def file_of(desk: Desk, here: Address, what: str) -> dict[str, str]:
+    """Make a file.
+
+    Args:
+        desk: The board.
+        here: The page as it is.
+        what: "table" and a format, or "predictions" and the key of a row.
+
+    Returns:
+        `name` and `text` of the file; or `error`, in one sentence.
+    """
+    kind, _, which = what.partition(" ") if isinstance(what, str) else ("", "", "")
+    try:
+        if kind == "predictions":
+            return {"name": f"predictions-{which[:12]}.jsonl", "text": desk.predictions(which)}
+        for form in FORMATS:
+            if kind == "table" and which == form:
+                return {"name": file_name_of(form), "text": export(lines(desk.board, here.query), form)}
+        raise UserError(f"found no file {show(what)}")
+    except UserError as error:
+        return {"error": str(error)}
