@@ -82,6 +82,33 @@ def expose(desk: Desk) -> None:
         caller = caller_at(desk, request)
         return _answer(lambda: desk.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
 
+    def submit_repo(
+        request: gr.Request,
+        repo: str,
+        kind: str = "dataset",
+        name: str = "",
+        description: str = "",
+        link: str = "",
+        partial: bool = False,
+    ) -> Answer:
+        """Submit the predictions.jsonl and run.json at the root of a public repository on the Hub.
+
+        Args:
+            request: Filled in by the server.
+            repo: owner/name.
+            kind: dataset or model.
+            name: What the board is to call the system, where run.json does not say it.
+            description: A few words on it, without an e-mail address.
+            link: Its page; empty for the repository.
+            partial: Whether threads may be missing, which then score 0.
+
+        Returns:
+            As for submit.
+        """
+        form = Form(name=name, description=description, link=link, partial=partial)
+        caller = caller_at(desk, request)
+        return _answer(lambda: desk.submit_repo(repo, kind, form, caller=caller).to_dict())
+
     def score(request: gr.Request, predictions: str, pools: str = "") -> Answer:
         """Score predictions and keep nothing.
 
@@ -146,7 +173,7 @@ def expose(desk: Desk) -> None:
         with in_one_sentence():
             return desk.predictions(_text(key))
 
-    for function in (submit, score, leaderboard, predictions):
+    for function in (submit, submit_repo, score, leaderboard, predictions):
         gr.api(function, api_name=function.__name__, concurrency_limit=None)
 
 

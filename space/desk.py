@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from musicrs_metric.errors import UserError, show
@@ -13,6 +13,7 @@ from .board.board import Board
 from .board.lines import Line, Query, line_of, lines
 from .board.rows import Row
 from .intake import Form, take
+from .intake.repo import fetch
 from .intake.unpack import lines_of
 from .limits import RateLimit, Turns
 from .settings import Settings
@@ -72,10 +73,29 @@ class Desk:
         """
         self._submissions.count(caller)
         with self._turns.turn():
-            taken = take(upload, form, self.board.data, self.settings.limits, card=card)
-            receipt = self.board.store.put(taken.submission)
-            row = self.board.refresh().by_key.get(receipt.key)
-        return Submitted(receipt, row, taken.warnings)
+            return self._keep(upload, form, card)
+
+    def submit_repo(self, repo: object, kind: object, form: Form, *, caller: str) -> Submitted:
+        """Take a submission from a public repository on the Hub, judge it, keep it, and rank it.
+
+        Args:
+            repo: `owner/name`.
+            kind: "dataset" or "model".
+            form: What its `run.json` does not say; without a link, the board links the repository.
+            caller: Who sends it.
+
+        Returns:
+            The receipt and the row.
+
+        Raises:
+            IntakeError: Everything that is wrong with it; nothing was kept.
+            TryLaterError: Too many at once.
+            UserError: The Hub does not answer.
+        """
+        self._submissions.count(caller)
+        with self._turns.turn():
+            found = fetch(repo, kind, self.settings.limits)
+            return self._keep(found.predictions, replace(form, link=form.link or found.link), found.card)
 
     def score(self, upload: bytes, *, caller: str, pools: str | None = None) -> dict[str, Any]:
         """Score predictions and keep nothing.
@@ -99,6 +119,11 @@ class Desk:
             found = read_prediction_lines(lines_of(upload, self.settings.limits), PREDICTIONS, design.references)
             made = score_predictions(found, design.references, by=["genre"]).to_dict()
         return made | {"dataset": design.name}
+
+    def _keep(self, upload: bytes, form: Form, card: bytes | None) -> Submitted:
+        taken = take(upload, form, self.board.data, self.settings.limits, card=card)
+        receipt = self.board.store.put(taken.submission)
+        return Submitted(receipt, self.board.refresh().by_key.get(receipt.key), taken.warnings)
 
     def leaderboard(self, query: Query) -> list[dict[str, Any]]:
         """The lines of the table as plain JSON types.
