@@ -90,6 +90,10 @@ def _misshapen(tensors: dict[str, Any], settings: dict[str, Any]) -> None:
     tensors["base_model.model.model.layers.0.mlp.down_proj.lora_A.weight"] = torch.zeros(RANK, 5)
 
 
+def _of_another_rank(tensors: dict[str, Any], settings: dict[str, Any]) -> None:
+    settings["r"] = RANK + 1
+
+
 def _scaled_otherwise(tensors: dict[str, Any], settings: dict[str, Any]) -> None:
     settings["use_rslora"] = True
 
@@ -103,7 +107,11 @@ def _without_rank(tensors: dict[str, Any], settings: dict[str, Any]) -> None:
     [
         (_lacking, r"lacks 1 key: model\.layers\.1\.mlp\.down_proj\.lora_B"),
         (_left_over, r"1 key: base_model\.model\.model\.layers\.7\.mlp\.down_proj\.lora_B\.weight"),
-        (_misshapen, r"model\.layers\.0\.mlp\.down_proj .*expected one for \(32, 64\)"),
+        (
+            _misshapen,
+            r"model\.layers\.0\.mlp\.down_proj has \(\(32, 3\), \(3, 5\)\), expected \(\(32, 3\), \(3, 64\)\)",
+        ),
+        (_of_another_rank, r"o_proj has .*expected \(\(32, 4\), \(4, 32\)\)"),
         (_scaled_otherwise, "use_rslora"),
         (_without_rank, r"adapter_config\.json.*'r'"),
     ],

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..listener import Prompt
-from .hearing import WhisperListener
 from .whisper import quartered
+from .whisper_listener import WhisperListener
 
 if TYPE_CHECKING:
     from torch import Tensor

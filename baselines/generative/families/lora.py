@@ -39,32 +39,38 @@ def merge_lora(model: nn.Module, folder: Path, maps: str) -> None:
     """
     import torch
 
-    scale = _scale(folder)
+    rank, scale = _settings(folder)
     changed = {name: module for name, module in model.named_modules() if re.fullmatch(maps, name)}
     changes = _changes(folder, list(changed))
     for name, module in changed.items():
         weight = module.weight
-        down, up = (changes[f"{name}.lora_{side}"].to(weight.device, torch.float32) for side in "AB")
-        if (up.shape[0], down.shape[1]) != tuple(weight.shape) or up.shape[1] != down.shape[0]:
+        if weight.is_meta:
             raise UserError(
-                f"--weights {folder / WEIGHTS}: the change of {name} is of shape {tuple(up.shape)} by "
-                f"{tuple(down.shape)}, expected one for {tuple(weight.shape)}"
+                f"--device-map: leaves {name} outside the GPUs, where nothing can be added to it; expected GPUs that "
+                "hold the whole model"
             )
+        down, up = (changes[f"{name}.lora_{side}"].to(weight.device, torch.float32) for side in "AB")
+        rows, columns = weight.shape
+        shapes, expected = (tuple(up.shape), tuple(down.shape)), ((rows, rank), (rank, columns))
+        if shapes != expected:
+            raise UserError(f"--weights {folder / WEIGHTS}: the change of {name} has {shapes}, expected {expected}")
         with torch.no_grad():
             weight.copy_(weight.float() + scale * (up @ down))
 
 
-def _scale(folder: Path) -> float:
+def _settings(folder: Path) -> tuple[int, float]:
+    """Rank and scale of the changes."""
     file = folder / CONFIG
     try:
         config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        scale = float(config["lora_alpha"]) / float(config["r"])
+        rank = int(config["r"])
+        scale = float(config["lora_alpha"]) / rank
     except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
         raise UserError(f"--weights {file}: cannot be read ({error!r}); expected LoRA's r and lora_alpha") from error
     others = [name for name in _OTHERS if config.get(name)]
     if others:
         raise UserError(f"--weights {file}: found {others[0]} = {show(str(config[others[0]]))}, expected plain LoRA")
-    return scale
+    return rank, scale
 
 
 def _changes(folder: Path, names: list[str]) -> dict[str, Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .hearing import WhisperListener
+from .whisper_listener import WhisperListener
 from .words import chatml
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # How the clips of a prompt become frames of one length.
 #   beyond   Silence follows every clip. Qwen2.5-Omni's processor fills each up to 300 s, of which the model is then
-#            given what the mask covers; one frame of silence gives the same and takes a tenth of the time.
+#            given what the mask covers; a frame of silence gives the same, for ten clips of 30 s in 0.5 s and not 3.9.
 #   longest  Silence fills the shorter clips up to the longest; at the end of that one, the extractor mirrors the sound.
 #   windows  Clips are cut into windows of the extractor's length, the last one filled up with silence.
 Filling = Literal["beyond", "longest", "windows"]
