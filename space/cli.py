@@ -72,7 +72,7 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
     if len(done.differences) > _SHOWN:
         typer.echo(f"and {count(len(done.differences) - _SHOWN, 'more difference')}")
     for file in done.set_aside:
-        typer.echo(f"set aside: {plain(file.file)}: {file.reason}")
+        typer.echo(f"set aside: {file.file if file.file.isprintable() else show(file.file)}: {file.reason}")
     kept = done.n - done.n_new
     typer.echo(
         f"{count(done.n, 'submission')} scored; {count(len(done.differences), 'difference')} from the scores kept of "

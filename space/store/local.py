@@ -112,7 +112,7 @@ class LocalStore:
                 return _Seen(stamp, SetAside(name, f"is no submission; the files of submissions end in {SUFFIX}"))
             return _Seen(stamp, read_entry(path.read_bytes(), name))
         except StoredFileError as error:
-            return _Seen(stamp, SetAside(name, str(error)))
+            return _Seen(stamp, SetAside(name, str(error).removeprefix(f"{name}: ")))
         except OSError as error:
             return _Seen((-1, -1, -1), SetAside(name, f"cannot be read ({error.strerror})"))
 
