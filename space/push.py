@@ -1,0 +1,98 @@
+"""Makes a Space on the Hub of this room: its code, that of the two rooms that it needs, and how it is to be run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import musicrs_dataset
+import musicrs_metric
+from musicrs_metric.hub.client import in_words, repo_id
+
+ROOM = Path(__file__).parent
+PACKAGES = (Path(musicrs_metric.__file__).parent, Path(musicrs_dataset.__file__).parent, ROOM)
+_AT_THE_ROOT = ("README.md", "requirements.txt")
+_ENTRY = '''"""Entry of the Space: the leaderboard, for all who come."""
+
+import os
+import sys
+
+from space.cli import main
+
+sys.argv[1:] = ["--host", "0.0.0.0", "--port", os.environ.get("PORT", "7860")]
+main()
+'''
+# Code and what it reads; no compiled files, no notes of an editor, and nothing that anybody left there.
+_SUFFIXES = {".py", ".css", ".js", ".csv", ".jsonl", ".txt", ".md", ".typed"}
+
+
+class Pushed(NamedTuple):
+    """A Space that was made or brought up to date.
+
+    Attributes:
+        address: Where it is.
+        to_do: What its owner has to set there, for no token leaves this machine.
+    """
+
+    address: str
+    to_do: tuple[str, ...]
+
+
+def push(repo: str, *, token: str | None = None, private: bool = False) -> Pushed:
+    """Upload the leaderboard as a Space; what an earlier version had and this one has not is removed.
+
+    Args:
+        repo: `owner/name`; made if it does not exist.
+        token: A token with the right to write there; None for the one of `hf auth login` or HF_TOKEN.
+        private: Whether a Space that is made is private.
+
+    Returns:
+        Its address, and what is left to do.
+
+    Raises:
+        UserError: There is no token, no right to write there, or no network.
+    """
+    from huggingface_hub import HfApi
+
+    api = HfApi(token=token)
+    with tempfile.TemporaryDirectory() as folder, in_words(repo_id(repo, "--repo")):
+        stage(Path(folder))
+        api.create_repo(repo, repo_type="space", space_sdk="gradio", private=private, exist_ok=True)
+        api.upload_folder(
+            folder_path=folder,
+            repo_id=repo,
+            repo_type="space",
+            commit_message="The leaderboard",
+            delete_patterns=[f"{package.name}/*" for package in PACKAGES],
+        )
+    address = f"{api.endpoint}/spaces/{repo}"
+    to_do = (
+        f"in {address}/settings set the variable MUSICRS_DATASET to the id of the dataset on the Hub",
+        "set the variable RESULTS_REPO to a dataset repository for submissions, and the secret HF_TOKEN to a token "
+        "that may write to it; without them every submission is lost when the Space restarts",
+    )
+    return Pushed(address, to_do)
+
+
+def stage(folder: Path) -> None:
+    """Lay out the files of the Space.
+
+    Args:
+        folder: An empty folder.
+    """
+    for package in PACKAGES:
+        for file in sorted(package.rglob("*")):
+            inside = file.relative_to(package)
+            if (
+                file.is_file()
+                and file.suffix in _SUFFIXES
+                and not any(part.startswith((".", "_")) for part in inside.parts[:-1])
+            ):
+                target = folder / package.name / inside
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+    for name in _AT_THE_ROOT:
+        (folder / ROOM.name / name).replace(folder / name)
+    (folder / "app.py").write_text(_ENTRY, encoding="utf-8")
