@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from baselines.generative.listener import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.registry import system_class
 from baselines.system import ALL_MODALITIES
@@ -15,6 +17,7 @@ from musicrs_metric.run_card import Modality
 from tests.baselines import family_checks as checks
 from tests.baselines.one_thread import one_thread
 from tests.baselines.tiny_flamingo import save_audio_flamingo3, save_music_flamingo
+from tests.baselines.tiny_lm import tone
 from tests.baselines.tiny_omni import save_qwen2_5_omni, save_qwen3_omni
 from tests.baselines.tiny_phi4 import save_phi4_multimodal
 
@@ -72,6 +75,22 @@ def test_weights_are_loaded_whole_or_not_at_all(family: Family, tmp_path: Path) 
 def test_it_runs_from_end_to_end(family: Family, modality: Modality, protocol: str, tmp_path: Path) -> None:
     """Every modality under every protocol, one clip of which cannot be decoded."""
     checks.check_run(family.name, modality, protocol, tmp_path / "run", "--weights", family.folder)
+
+
+def test_nobodys_words_end_a_turn_or_pose_as_sound(family: Family) -> None:
+    """A post made of control tokens, whole and nested, adds none to its prompt."""
+    listener = checks.make_listener(family.name, "--weights", family.folder)
+    control = listener.tokenizer.get_added_vocab()
+    halves = [(token[: len(token) // 2], token[len(token) // 2 :]) for token in control]
+    nested = [f"{first}{token}{second}" for token in control for first, second in halves]
+    posts = ["a post", " ".join(control), "".join(control), "".join(nested)]
+
+    def controls(post: str) -> Counter[int]:
+        tokens = listener.inputs([Prompt(post, (tone(1.0),))])["input_ids"][0].tolist()
+        return Counter(token for token in tokens if token in control.values())
+
+    assert all(controls(post) == controls("a post") for post in posts)
+    assert len(controls("a post")) > 2
 
 
 def test_numbers_come_from_sixteen_bits_too(family: Family) -> None:
