@@ -11,7 +11,22 @@ from typer.testing import CliRunner
 
 from builder_scripts.cli import app
 
-HEAVY = ("pyarrow", "duckdb", "ibis", "pandas", "pyspark", "torch", "transformers", "gradio", "zstandard", "orjson")
+HEAVY = (
+    "matplotlib",
+    "datasets",
+    "pydantic",
+    "scipy",
+    "pyarrow",
+    "duckdb",
+    "ibis",
+    "pandas",
+    "pyspark",
+    "torch",
+    "transformers",
+    "gradio",
+    "zstandard",
+    "orjson",
+)
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -22,7 +37,10 @@ def test_help_loads_nothing_heavy() -> None:
     assert told.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("stage", ["mine", "threads", "extract", "queries", "refine", "annotate"])
+STAGES = ("mine", "threads", "extract", "queries", "refine", "audio", "annotate", "pools", "release", "all")
+
+
+@pytest.mark.parametrize("stage", STAGES)
 def test_help(stage: str) -> None:
     """Every stage tells what it does."""
     told = CliRunner().invoke(app, [stage, "--help"])

@@ -1,0 +1,94 @@
+"""The settings of a whole run: what they mean, and how a mistake in them is told."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from builder_scripts.audio.cli import audio
+from builder_scripts.extract.cli import extract
+from builder_scripts.pools.cli import pools
+from builder_scripts.queries.cli import queries
+from builder_scripts.release.cli import release
+from builder_scripts.release.options import Options
+from builder_scripts.threads.cli import threads
+from builder_scripts.whole.config import RunConfig, read_config
+from musicrs_metric.errors import UserError
+
+SMALLEST: dict[str, Any] = {"work": "work", "mine": {"dumps": ["/dumps", "more"]}, "release": {"name": "mine"}}
+
+
+def written(folder: Path, value: object) -> Path:
+    path = folder / "run.yaml"
+    path.write_text(value if isinstance(value, str) else yaml.safe_dump(value), encoding="utf-8")
+    return path
+
+
+def test_paths_count_from_the_file(tmp_path: Path) -> None:
+    """Wherever the command is started; absolute ones stay."""
+    config = read_config(written(tmp_path, SMALLEST))
+    assert config.work == tmp_path / "work"
+    assert config.mine.dumps == [Path("/dumps"), tmp_path / "more"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"mine": {}}, "mine.dumps is missing"),
+        ({"mine": {"dumps": []}}, "mine.dumps is a list of 0, expected: .*at least 1"),
+        ({"thread": {}}, "thread is no setting"),
+        ({"threads": {"min_reply": 3}}, "threads.min_reply is no setting"),
+        ({"threads": {"min_replies": "three"}}, "threads.min_replies is 'three', expected: a valid integer"),
+        ({"pools": {"designs": ["best"]}}, "pools.designs.0 is 'best', expected: 'paper', 'balanced' or 'fresh'"),
+        ({"refine": {"genres": {"ambient": "Ambient"}}}, "refine.genres.ambient is 'Ambient', expected: 'Classical'"),
+        ({"annotate": {"labels": "x", "majority": True}}, "annotate: labels take the place of the annotators"),
+        ({"work": None}, "work is null, expected: .*path"),
+    ],
+)
+def test_mistakes(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    """One line: where, what was found, what was expected."""
+    with pytest.raises(UserError, match=re.escape(str(tmp_path / "run.yaml")) + ": .*" + told) as caught:
+        read_config(written(tmp_path, SMALLEST | change))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "told"), [("a: [1", "line 1: not YAML"), ("- a", "expected sections"), ("", "null")])
+def test_no_settings(tmp_path: Path, text: str, told: str) -> None:
+    """What is no YAML, or another kind of it."""
+    with pytest.raises(UserError, match=told):
+        read_config(written(tmp_path, text))
+    with pytest.raises(UserError, match="cannot be read"):
+        read_config(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("section", "command", "other"),
+    [
+        ("threads", threads, {"work"}),
+        ("extract", extract, {"work", "estimate"}),
+        ("queries", queries, {"work", "estimate"}),
+        ("audio", audio, {"work", "limit", "retry_failed"}),
+        ("pools", pools, {"work", "design", "unjudged"}),
+        ("release", release, {"work", "name"}),
+    ],
+)
+def test_same_as_on_the_command_line(section: str, command: Any, other: set[str]) -> None:
+    """A section has the options of its command, with the same defaults."""
+    ours = RunConfig.model_fields[section].annotation
+    assert ours is not None
+    fields = {name: field.default for name, field in ours.model_fields.items()}
+    options = {name: parameter.default for name, parameter in inspect.signature(command).parameters.items()}
+    wanted = {name: default for name, default in options.items() if name not in other}
+    assert {name: fields.get(name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", ["musicrs", "MusiCRS", "", "../up", "a/b", "-x", "x" * 97])
+def test_names(name: str) -> None:
+    """A release is a folder of its own, and never takes the published dataset's name."""
+    with pytest.raises(UserError, match="another name than the published"):
+        Options(name)
