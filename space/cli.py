@@ -82,6 +82,20 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
         raise typer.Exit(1)
 
 
+@app.command()
+def push(
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The Space; made if it does not exist.")],
+    private: Annotated[bool, typer.Option("--private", help="A Space that is made is private.")] = False,
+) -> None:
+    """Put the leaderboard on the Hub as a Space."""
+    from .push import push as push_space
+
+    pushed = push_space(repo, private=private)
+    typer.echo(pushed.address)
+    for step in pushed.to_do:
+        typer.echo(f"to do: {step}")
+
+
 def main() -> None:
     """Run the command line."""
     front_door(app)

@@ -1,0 +1,220 @@
+"""The endpoints for programs, over a real connection: gradio_client and plain HTTP."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from gradio_client import Client  # type: ignore[import-untyped]
+
+from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import read_prediction_lines
+from musicrs_metric.runs import score_predictions
+from space.api import caller_at, expose
+from space.board.board import Board
+from space.desk import Desk
+from space.settings import Limits, Settings
+from space.store.local import LocalStore
+
+from .toy import card, gzipped, jsonl, lines, ranked, references, toy_data
+
+FIELDS = {"name": "Toy system", "modality": "query_only", "paradigm": "retrieval", "reads": "thread"}
+TEXT = jsonl(lines()).decode()
+
+
+def desk_in(folder: Path, **changes: Any) -> Desk:
+    settings = Settings(results=folder, **changes)
+    return Desk(settings, Board(toy_data(), LocalStore(folder / "submissions"), None))
+
+
+class Server:
+    """A board that listens.
+
+    Attributes:
+        desk: What answers.
+        url: Its address.
+        client: A client of it.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        with gr.Blocks(analytics_enabled=False) as self.blocks:
+            expose(desk)
+        _, self.url, _ = self.blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
+        self.client = Client(self.url, verbose=False)
+
+    def call(self, endpoint: str, /, **values: Any) -> Any:
+        return self.client.predict(api_name=f"/{endpoint}", **values)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all tests, which send different predictions."""
+    server = Server(desk_in(tmp_path_factory.mktemp("results"), limits=Limits(submissions=0, calls=0)))
+    yield server
+    server.blocks.close()
+
+
+def test_a_submission_appears(server: Server) -> None:
+    """It is answered with its row, which the leaderboard then has, and the second time it is there already."""
+    first = server.call("submit", predictions=TEXT, **FIELDS)
+    again = server.call("submit", predictions=TEXT, **FIELDS)
+    assert (first["state"], again["state"]) == ("stored", "already")
+    expected = score_predictions(ranked(), references()).scores
+    assert first["row"]["values"] == again["row"]["values"] == expected.values
+    found = server.call("leaderboard", sort="received")
+    assert [line["kind"] for line in found][:2] == ["chance", "submitted"]
+    assert first["key"] in {line["key"] for line in found}
+    assert first["row"]["standings"]["mrr"]["to_chance"] in ("above", "at", "below")
+
+
+def test_plain_http(server: Server) -> None:
+    """Two requests without any library: names and values in, an event stream out."""
+    values = {"predictions": jsonl(lines(ranked(1))).decode(), **FIELDS, "link": "https://example.org"}
+    asked = urllib.request.Request(
+        f"{server.url}gradio_api/call/v2/submit",
+        data=json.dumps(values).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(asked) as answer:
+        event = json.load(answer)["event_id"]
+    with urllib.request.urlopen(f"{server.url}gradio_api/call/submit/{event}") as answer:
+        stream = answer.read().decode()
+    assert stream.startswith("event: complete\n")
+    (made,) = json.loads(stream.partition("data: ")[2])
+    assert made["state"] == "stored"
+    assert made["row"]["link"] == "https://example.org"
+
+
+def test_packed_predictions_and_a_card(server: Server) -> None:
+    """Base64 of a gzip file; the card says the rest."""
+    packed = base64.b64encode(gzipped(jsonl(lines(ranked(2))))).decode()
+    made = server.call("submit", predictions=packed, card=json.dumps({**FIELDS, "name": "By card"}))
+    assert (made["state"], made["row"]["name"]) == ("stored", "By card")
+
+
+def test_a_refusal_is_data(server: Server) -> None:
+    """A program gets every fault with its place, and nothing is kept."""
+    before = len(server.desk.board.store.entries())
+    made = server.call("submit", predictions=TEXT + "nonsense\n", **{**FIELDS, "name": " "})
+    assert (made["state"], made["n_faults"]) == ("refused", 2)
+    assert [(fault["file"], fault["line"], fault["field"]) for fault in made["faults"]] == [
+        ("form", None, "name"),
+        ("predictions.jsonl", 7, None),
+    ]
+    assert made["faults"][1]["text"].startswith("predictions.jsonl, line 7: not JSON")
+    assert len(server.desk.board.store.entries()) == before
+
+
+def test_scores_without_a_submission(server: Server) -> None:
+    """As the command line has them; what is missing counts, and nothing is kept."""
+    before = len(server.desk.board.store.entries())
+    made = server.call("score", predictions=jsonl(lines(ranked(3)[:4])).decode())
+    expected = score_predictions(ranked(3)[:4], references(), by=["genre"]).to_dict()
+    assert made == json.loads(json.dumps(expected | {"dataset": "published"}))
+    assert len(server.desk.board.store.entries()) == before
+    assert server.call("score", predictions="nonsense")["state"] == "refused"
+
+
+def test_predictions_go_home(server: Server) -> None:
+    """From what is downloaded anybody computes the same scores."""
+    made = server.call("submit", predictions=jsonl(lines(ranked(4))).decode(), **FIELDS)
+    text = server.call("predictions", key=made["key"])
+    found = read_prediction_lines(text.encode().splitlines(keepends=True), "here", references())
+    assert score_predictions(found, references()).scores.values == made["row"]["values"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("leaderboard", {"genre": "Polka"}, "expected one of Jazz, Metal"),
+        ("leaderboard", {"pools": "deep"}, "expected published or wider"),
+        ("leaderboard", {"sort": "beauty"}, "expected one of name"),
+        ("predictions", {"key": "../../etc/passwd"}, "found no row '../../etc/passwd'"),
+        ("score", {"predictions": "x", "pools": "deep"}, "expected published or wider"),
+        ("score", {"predictions": "H4sI*"}, "base64"),
+        ("submit_repo", {"repo": "https://huggingface.co/a/b"}, ""),
+    ],
+)
+def test_other_mistakes_are_one_sentence(name: str, values: dict[str, Any], words: str, server: Server) -> None:
+    """They reach the client as its own error, without a traceback."""
+    if not words:
+        assert "expected owner/name" in server.call(name, **values)["message"]
+        return
+    with pytest.raises(ValueError, match=re.escape(words)) as error:
+        server.call(name, **values)
+    assert "Traceback" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [None, 3, ["a"], {"a": 1}, True])
+def test_values_of_another_type(value: Any, server: Server) -> None:
+    """Whatever a program sends, it is told what was expected."""
+    for field in ("predictions", *FIELDS, "link", "description", "card", "pools", "partial"):
+        sent = {"predictions": TEXT, **FIELDS} | {field: value}
+        made = server.call("submit", **sent)
+        assert made["state"] in ("refused", "stored", "already"), field
+
+
+def test_our_own_faults_stay_with_us(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log has them; the answer holds neither a path nor a secret."""
+
+    def broken(query: object) -> None:
+        raise RuntimeError("/home/board/hf_secret")
+
+    monkeypatch.setattr(server.desk, "leaderboard", broken)
+    with pytest.raises(ValueError, match="went wrong on our side") as error:
+        server.call("leaderboard")
+    assert "secret" not in str(error.value)
+
+
+def test_a_share_for_each_caller(tmp_path: Path) -> None:
+    """Refused submissions count as well; the answer says when to come again."""
+    desk = desk_in(tmp_path, limits=Limits(submissions=2, calls=1))
+    from space.intake import Form, IntakeError
+
+    form = Form(**FIELDS)
+    desk.submit(TEXT.encode(), form, caller="a")
+    with pytest.raises(IntakeError):
+        desk.submit(b"", form, caller="a")
+    with pytest.raises(UserError, match=r"2 submissions were made .*; try again in \d+ s"):
+        desk.submit(TEXT.encode(), form, caller="a")
+    assert desk.submit(TEXT.encode(), form, caller="b").receipt.state == "already"
+    desk.score(TEXT.encode(), caller="a")
+    with pytest.raises(UserError, match="1 calls were made"):
+        desk.score(TEXT.encode(), caller="a")
+
+
+def test_who_calls(tmp_path: Path) -> None:
+    """The signed-in name counts only where people can sign in, and as long as the sign-in is valid."""
+    later = 4e9
+
+    def request(expires: float) -> Any:
+        session = {"oauth_info": {"expires_at": expires, "userinfo": {"preferred_username": "ada"}}}
+        raw = SimpleNamespace(
+            headers={"X-Forwarded-For": "6.6.6.6, 1.2.3.4"},
+            scope={"session": session},
+            client=SimpleNamespace(host="10.0.0.1"),
+        )
+        return SimpleNamespace(request=raw)
+
+    open_desk = desk_in(tmp_path)
+    space = Desk(replace(open_desk.settings, sign_in=True, behind_proxy=True), open_desk.board)
+    assert caller_at(open_desk, request(later)) == "address 10.0.0.1"
+    assert caller_at(space, request(later)) == "user ada"
+    assert caller_at(space, request(1.0)) == "address 1.2.3.4"
+
+
+def test_a_card_that_is_complete_needs_no_form(server: Server) -> None:
+    """As `run.json` of a run folder is."""
+    known = {name: value for name, value in asdict(card(name="Complete")).items() if value is not None}
+    made = server.call("submit", predictions=jsonl(lines(ranked(5))).decode(), card=json.dumps(known))
+    assert (made["state"], made["row"]["name"]) == ("stored", "Complete")
