@@ -1,0 +1,102 @@
+"""A server on the loopback address that speaks OpenAI's chat completions, with sound, as well or as badly as wanted."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends: a completion, an error where `status` is not 200, or `raw` bytes."""
+
+    text: str | None = ""
+    finish: str = "stop"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    delay_s: float = 0.0
+
+    def body(self) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        if self.status != 200:
+            return json.dumps({"error": {"message": self.text}}).encode()
+        choice = {"index": 0, "message": {"role": "assistant", "content": self.text}, "finish_reason": self.finish}
+        return json.dumps(
+            {"object": "chat.completion", "choices": [choice], "usage": {"completion_tokens": 5}}
+        ).encode()
+
+
+@dataclass
+class Stub:
+    """A running server: its address, and the requests that came, in order, with their headers in lower case."""
+
+    url: str = ""
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    most_at_once: int = 0
+
+    @property
+    def asked(self) -> list[str]:
+        """The words of the requests for a thread, without the word that is asked beforehand."""
+        return [words for words in map(words_of, self.bodies) if words != "Say yes."]
+
+
+def words_of(body: Mapping[str, Any]) -> str:
+    """The words of a request."""
+    content = body["messages"][0]["content"]
+    return str(content if isinstance(content, str) else content[-1]["text"])
+
+
+@contextmanager
+def chat_server(answer: Callable[[dict[str, Any], int], Reply]) -> Iterator[Stub]:
+    """Serve; `answer` makes the reply from a request and the number of times that its words came before."""
+    stub, lock, seen, active = Stub(), threading.Lock(), dict[str, int](), [0]
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                stub.bodies.append(body)
+                stub.headers.append({name.lower(): value for name, value in self.headers.items()})
+                before = seen.get(words_of(body), 0)
+                seen[words_of(body)] = before + 1
+                active[0] += 1
+                stub.most_at_once = max(stub.most_at_once, active[0])
+            reply = answer(body, before)
+            time.sleep(reply.delay_s)
+            with lock:
+                active[0] -= 1
+            data = reply.body()
+            try:
+                self.send_response(reply.status)
+                for name, value in {"Content-Length": str(len(data)), **reply.headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+            except OSError:  # the client has given up
+                self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    stub.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield stub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
