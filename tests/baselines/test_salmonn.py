@@ -197,6 +197,14 @@ def test_what_is_merged_into_16_bits_is_added_in_32(parts: Parts) -> None:
     assert all(torch.equal(after[name], before[name]) for name in unchanged)
 
 
+def test_what_is_not_in_memory_cannot_be_changed(parts: Parts) -> None:
+    """Weights that accelerate keeps on a disk would silently stay as they were."""
+    with torch.device("meta"):
+        absent = transformers.LlamaForCausalLM(transformers.LlamaConfig.from_pretrained(parts.vicuna))
+    with pytest.raises(UserError, match="--device-map: leaves weights of Vicuna outside the GPUs"):
+        bridge(parts.weights, absent)
+
+
 # What may be absent or present without any effect: buffers, and the text branch.
 IDLE = {key for key in shapes("salmonn") if key.endswith(("position_ids", "inv_freq"))} | (
     shapes("futga").keys() - shapes("salmonn").keys()

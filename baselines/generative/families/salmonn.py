@@ -144,7 +144,10 @@ class SalmonnListener(TransformersListener):
         from ...models.salmonn_checkpoint import load_bridge
 
         folder = find_checkpoint(self.options.vicuna, "--vicuna").folder
-        model = self.load_pretrained(transformers.LlamaForCausalLM, folder)
+        try:
+            model = self.load_pretrained(transformers.LlamaForCausalLM, folder)
+        except UserError as error:  # which takes it for the whole model
+            raise UserError(str(error).replace("--weights", "--vicuna", 1)) from error
         if self._hears:
             self._ears = self._load_ears(model)
         else:
