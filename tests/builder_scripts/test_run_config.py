@@ -36,6 +36,14 @@ def test_paths_count_from_the_file(tmp_path: Path) -> None:
     assert config.mine.dumps == [Path("/dumps"), tmp_path / "more"]
 
 
+def test_the_example(tmp_path: Path) -> None:
+    """The settings that the documentation shows are settings."""
+    page = (Path(__file__).parents[2] / "docs" / "building.md").read_text(encoding="utf-8")
+    shown = page.partition("```yaml\n")[2].partition("```")[0]
+    config = read_config(written(tmp_path, shown))
+    assert (config.release.name, config.refine.genres) == ("jazz-and-metal", {"metalcore": "Metal"})
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
