@@ -38,8 +38,8 @@ class SubmitForm:
                 self.name = gr.Textbox(label="Name of the system", max_length=limits.name, elem_id="name")
                 self.modality = _radio("It is given", words.MODALITIES, "modality")
                 self.paradigm = _radio("It ranks by", words.PARADIGMS, "paradigm")
-            with gr.Column(min_width=300):
                 self.reads = _radio("It reads", words.READS, "reads")
+            with gr.Column(min_width=300):
                 self.weights = _radio("Its weights are open", {"yes": "Yes", "no": "No", "": "Not said"}, "weights", "")
                 self.link = gr.Textbox(label="Link (https), if any", max_length=limits.link, elem_id="link")
                 self.description = gr.Textbox(
@@ -59,10 +59,10 @@ class SubmitForm:
         ]  # fmt: skip
         # The desk bounds how many are worked on, and tells the others to come again: the page's own queue need not.
         options: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None}
-        send.click(self._submit, fields, self.result, **options)
-        score.click(self._score, [self.file, self.pools], self.result, **options)
+        for button, work, given in ((send, self._submit, fields), (score, self._score, [self.file, self.pools])):
+            button.click(work, given, self.result, **options).then(None, js="() => space.told()")
 
-    def _submit(self, file: str | None, card: str | None, *fields: Any, request: gr.Request) -> str:
+    def _submit(self, request: gr.Request, file: str | None, card: str | None, *fields: Any) -> str:
         name, modality, paradigm, reads, weights, link, description, pools, partial = fields
         form = Form(
             name=name, modality=modality or "", paradigm=paradigm or "", reads=reads or "", link=link,
@@ -76,7 +76,7 @@ class SubmitForm:
 
         return _shown(work)
 
-    def _score(self, file: str | None, pools: str, request: gr.Request) -> str:
+    def _score(self, request: gr.Request, file: str | None, pools: str) -> str:
         caller = caller_at(self._desk, request)
         return _shown(lambda: submit.scored(self._desk.score(_read(file), caller=caller, pools=pools)))
 

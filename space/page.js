@@ -135,7 +135,8 @@ window.space = (() => {
       server = functions;
       if (waiting) ask();
     },
-    go,
     shown,
+    // Called when a submission was judged.
+    told: () => document.querySelector(".result")?.scrollIntoView({ block: "nearest", behavior: "smooth" }),
   };
 })();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.predictions import Fault, PredictionError
@@ -137,4 +138,6 @@ def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
 
 
 def _result(kind: str, *content: Html | Iterator[Html] | None) -> Html:
-    return tag("section", *content, class_=f"result {kind}", role="status")
+    # The same faults twice are told twice: without the time the page would not move, and a screen reader say nothing.
+    judged = tag("p", f"Judged at {datetime.now(UTC):%H:%M:%S} UTC", class_="soft")
+    return tag("section", *content, judged, class_=f"result {kind}", role="status")

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import sha256
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
 
+from musicrs_dataset.build import build
+from musicrs_dataset.sources import resolve_source
 from musicrs_metric.predictions import Outcome, Prediction
 from musicrs_metric.references import References
 from musicrs_metric.run_card import Modality, Paradigm, RunCard
+from space.store.files import key_of
 from space.submission import Submission
 
 _NAMES = ("Aural", "Brass", "Cadence", "Dorian", "Echo", "Fugue", "Groove", "Hymn", "Iamb", "Jig")
+
+
+def mini_dataset(folder: Path) -> Path:
+    """Build the mini dataset, with its clips, in a folder."""
+    threads, about = resolve_source("mini")
+    build(threads, folder, about=about, configs=("audio_query",))
+    return folder
 
 
 def predictions(references: References, strength: float, seed: int) -> tuple[Prediction, ...]:
@@ -50,13 +60,14 @@ def submission(
         audio_coverage=None if modality == "query_only" else {"threads": 0.9},
         created_at="2026-11-01T12:00:00+00:00",
     )
+    made = predictions(references, (number * 37 % 23 - 6) / 20 if strength is None else strength, number)
     return Submission(
-        key=sha256(f"{name} {number}".encode()).hexdigest(),
+        key=key_of(card, made),
         card=card,
         link="https://example.org/system" if number % 2 else None,
         description="Made for tests." if number % 3 else "",
         received_at=f"2026-11-{1 + number % 28:02d}T12:00:00+00:00",
-        predictions=predictions(references, (number * 37 % 23 - 6) / 20 if strength is None else strength, number),
+        predictions=made,
     )
 
 

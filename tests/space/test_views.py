@@ -1,0 +1,352 @@
+"""The page without a browser: what an address shows, what every tab says, and that text from outside stays text."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from musicrs_metric.predictions import Fault, PredictionError
+from musicrs_metric.report.words import percent
+from space.board.board import Board
+from space.board.data import load_data
+from space.board.lines import lines
+from space.desk import Desk
+from space.intake import Form
+from space.settings import Settings
+from space.store.local import LocalStore
+from space.views import submit
+from space.views.address import Address
+from space.views.conversations import Conversations
+from space.views.files import file_of
+from space.views.html import Html, join, outside_link, tag
+from space.views.page import Page
+from space.views.table import answer_shares
+from space.views.threads import found
+
+from .views_toy import mini_dataset, submission, submissions
+
+ATTACK = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A board on the mini dataset with eighteen systems, the last of which has a name that means harm."""
+    folder = tmp_path_factory.mktemp("board")
+    data = load_data(str(mini_dataset(folder / "data")))
+    store = LocalStore(folder / "submissions")
+    references = data.designs[0].references
+    for made in submissions(references, 17):
+        store.put(made)
+    store.put(submission(references, 17, name=ATTACK, strength=3))
+    return Desk(Settings(dataset=str(folder / "data"), results=folder), Board(data, store, None))
+
+
+@pytest.fixture(scope="module")
+def page(desk: Desk) -> Page:
+    """The page on that board."""
+    return Page(desk.board, Conversations(desk.settings.dataset))
+
+
+class Tags(HTMLParser):
+    """Collects elements with their attributes, the text between them, and what elements of a class begin with."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.of_class: dict[str, list[str]] = defaultdict(list)
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((name, dict(attributes)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        self.of_class[self.tags[-1][1].get("class") or ""].append(data)
+
+    def named(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for found, attributes in self.tags if found == name]
+
+
+def column(html: str) -> list[str]:
+    """Names of the systems of a table, in their order."""
+    return [name for name in Tags(html).of_class["name"] if name.strip()]
+
+
+def test_text_cannot_leave_its_element() -> None:
+    """Children and attributes are escaped, made HTML is not, and nothing is escaped twice."""
+    made = tag("p", ATTACK, tag("b", "a & b"), title=ATTACK, data_key=1, hidden=True, id=None)
+    parsed = Tags(made)
+    assert [name for name, _ in parsed.tags] == ["p", "b"]
+    assert parsed.tags[0][1] == {"title": ATTACK, "data-key": "1", "hidden": None}
+    assert parsed.text == f"{ATTACK}a & b"
+    assert isinstance(join("<", [Html("<br>"), None, 3]), Html)
+    assert join("<", [Html("<br>"), None, 3]) == "&lt;<br>3"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["javascript:alert(1)", "http://example.org", "//example.org", "https://", "https://[half", "", None, "data:,x"],
+)
+def test_only_https_is_linked(address: str | None) -> None:
+    """Whatever else somebody gives as a link makes none."""
+    assert outside_link(address) is None
+
+
+def test_a_link_shows_its_host_and_hands_on_nothing() -> None:
+    """The text is the host, not what somebody wrote; search engines and the opened page learn nothing."""
+    made = Tags(outside_link('https://good.example@evil.example/"onclick=x?q=<b>') or "")
+    assert made.text == "evil.example"
+    (link,) = made.named("a")
+    assert set((link["rel"] or "").split()) >= {"noopener", "noreferrer", "nofollow"}
+    assert set(link) == {"href", "target", "rel", "class"}
+
+
+def test_an_address_survives_the_way_through_a_query_string() -> None:
+    """What is written into an address is read out of it; what is no choice, or no text, is as if not given."""
+    here = Address(tab="genres", genre="Jazz", metric="mrr", find="a&b=c", compare="k1,k2")
+    from urllib.parse import parse_qsl
+
+    assert Address.read(dict(parse_qsl(here.to()[1:]))) == here
+    assert Address.read({"tab": "admin", "sort": "<b>", "genre": 3, "order": None, "unknown": "x"}) == Address()
+    assert Address().to() == "?tab=leaderboard"
+    assert Address.read({"compare": "a,b"}).tab == "compare"
+    assert Address.read({"thread": "t3_x"}).tab == "threads"
+    assert Address.read({"tab": "genres", "thread": "t3_x"}).tab == "genres"
+
+
+def test_names_are_sorted_upwards_and_scores_downwards() -> None:
+    """ "reversed" turns either around."""
+    assert [Address(sort=sort, order=order).ascending for sort in ("name", "mrr") for order in ("", "reversed")] == [
+        True, False, False, True,
+    ]  # fmt: skip
+
+
+def test_what_the_board_no_longer_has_is_taken_out_of_an_address(page: Page) -> None:
+    """An old link opens the board."""
+    here = page.settle(Address(row="gone", pools="gone", genre="Metal", thread="t3_gone", compare="a,b"))
+    assert (here.row, here.pools, here.genre, here.thread) == ("", "", "Metal", "")
+    page.compare(here)
+
+
+def test_chance_stands_on_top_and_every_system_once(page: Page, desk: Desk) -> None:
+    """The table holds chance and all rows, those that read the same together, each with its own link."""
+    html = page.leaderboard(Address())
+    names = column(html)
+    assert names[0] == "Chance"
+    labels = [line.label for line in lines(desk.board)[1:]]
+    assert sorted(names[1:]) == sorted(labels)
+    parsed = Tags(html)
+    assert [body.get("data-reads") for body in parsed.named("tbody")][1:] == ["thread", "pools", "labels"]
+    assert len({link["data-row"] for link in parsed.named("a") if "data-row" in link}) == 18
+    assert [head.get("aria-sort") for head in parsed.named("th") if "aria-sort" in head] == ["descending"]
+
+
+def test_a_table_of_the_paper_has_its_rows_marked(page: Page) -> None:
+    """On other data than the paper's nothing is called reported."""
+    assert "reported" not in page.leaderboard(Address()).replace('name="reported"', "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"modality": "audio_only"}, lambda row: row.entry.card.modality == "audio_only"),
+        ({"paradigm": "generative"}, lambda row: row.entry.card.paradigm == "generative"),
+        ({"reads": "labels"}, lambda row: row.entry.card.reads == "labels"),
+        ({"weights": "open"}, lambda row: row.entry.card.open_weights is True),
+        ({"weights": "closed"}, lambda row: row.entry.card.open_weights is False),
+        ({"find": "BRASS"}, lambda row: "Brass" in row.label),
+    ],
+)
+def test_filters(page: Page, changes: dict[str, str], expected: object) -> None:
+    """Each filter leaves what fits it, and something fits."""
+    assert callable(expected)
+    left = {row.label for row in page.board.snapshot().rows if expected(row)}
+    assert left
+    assert set(column(page.leaderboard(Address(**changes)))) == {"Chance", *left}
+
+
+def test_nothing_that_fits_is_said(page: Page) -> None:
+    """An empty table says what to do."""
+    assert "Take a filter away" in page.leaderboard(Address(find="no such system"))
+
+
+def test_a_genre_has_scores_and_chance_of_its_own(page: Page, desk: Desk) -> None:
+    """Chosen by genre, the table shows the scores on that genre's threads."""
+    html = page.leaderboard(Address(genre="Jazz"))
+    row = desk.board.snapshot().rows[0]
+    assert percent(row.scores.by["genre"]["Jazz"].values["recall@20"]) in html
+    assert "4 threads of Jazz" in html
+
+
+def test_a_hostile_name_is_text_on_every_tab(page: Page, desk: Desk) -> None:
+    """No element comes of it; the name can be read, also where it labels a choice, a heading or a plot."""
+    key = next(row.key for row in desk.board.snapshot().rows if row.entry.card.name == ATTACK)
+    other = next(row.key for row in desk.board.snapshot().rows if row.key != key)
+    thread = page.conversations.threads[0].thread_id
+    compared, by_genre = page.compare(Address(compare=f"{key},{other}")), page.genres(Address())
+    sheets = [
+        page.leaderboard(Address()), page.details(Address(row=key)), page.threads(Address(thread=thread, systems=key)),
+        compared.above, compared.below, by_genre.below,
+    ]  # fmt: skip
+    for html in sheets:
+        parsed = Tags(html)
+        assert not {"img", "script", "iframe", "svg", "style", "object"} & {name for name, _ in parsed.tags}
+        assert not [one for _, one in parsed.tags if any(name.startswith("on") for name in one)]
+        assert ATTACK in parsed.text or html is compared.below
+    for figure in (compared.figure, by_genre.figure):
+        assert figure is not None
+        drawn = json.dumps(figure.to_plotly_json(), default=str)
+        assert "<img" not in drawn
+        assert "&lt;img" in drawn
+
+
+def test_details_say_what_is_known(page: Page, desk: Desk) -> None:
+    """Scores with chance, the standing, how answers came about, and the card."""
+    row = next(row for row in desk.board.snapshot().rows if row.entry.description and row.entry.link)
+    text = Tags(page.details(Address(row=row.key))).text
+    for said in (row.label, "Made for tests.", "example.org", row.key, row.entry.card.fingerprint, "Best possible"):
+        assert said in text
+    assert f"rank {row.standings['mrr'].rank}" in text
+    assert page.details(Address()) == ""
+
+
+def test_answers_are_summed_up() -> None:
+    """As asked or repaired is answered, each failure keeps its name; where nothing is told, nothing is said."""
+    assert answer_shares({"ok": 5, "repaired": 3, "failed": 1, None: 1}) == {
+        "answered": 0.8, "failed": 0.1, "not told": 0.1,
+    }  # fmt: skip
+    assert answer_shares({None: 7}) == {}
+
+
+def test_a_comparison_is_that_of_the_command(page: Page, desk: Desk) -> None:
+    """The difference, its interval and the threads won are those of `musicrs_metric.compare`."""
+    from musicrs_metric.compare import System, compare
+
+    a, b = desk.board.snapshot().rows[:2]
+    pair = compare([System(row.label, row.table) for row in (a, b)]).metrics["mrr"].pairs[0]
+    text = Tags(page.compare(Address(compare=f"{a.key},{b.key}", metric="mrr")).above).text
+    assert f"{pair.difference * 100:+.2f}".replace("-", "−") in text
+    assert f"{pair.wins} / {pair.ties} / {pair.losses}" in text
+    assert ("is better than" in text) == pair.significant
+
+
+def test_a_comparison_that_cannot_be_made_says_why(page: Page, desk: Desk) -> None:
+    """The same row twice, or one that is gone, is told in one sentence."""
+    key = desk.board.snapshot().rows[0].key
+    assert "was chosen twice" in page.compare(Address(compare=f"{key},{key}")).above
+    assert page.compare(Address(compare=f"{key},")).figure is None
+
+
+def test_a_point_carries_its_thread(page: Page, desk: Desk) -> None:
+    """Every thread is one point, and knows which it is."""
+    a, b = desk.board.snapshot().rows[:2]
+    figure = page.compare(Address(compare=f"{a.key},{b.key}")).figure
+    assert figure is not None
+    points = [point[0] for trace in figure.data for point in trace.customdata]
+    assert sorted(points) == sorted(thread.thread_id for thread in page.conversations.threads)
+
+
+def test_threads_are_found_by_words_and_genre(page: Page) -> None:
+    """All words must stand in request, post, titles or id; upper and lower case are alike."""
+    threads = page.conversations.threads
+    one = threads[3]
+    title = one.ground_truth[0]
+    assert one in found(threads, Address(find=title.upper()))
+    assert found(threads, Address(find=f"{title} nowherefound")) == []
+    assert {thread.genre for thread in found(threads, Address(genre="Metal"))} == {"Metal"}
+    assert found(threads, Address(find=one.thread_id)) == [one]
+
+
+def test_a_thread_shows_rankings_by_the_rule_of_the_scores(page: Page, desk: Desk) -> None:
+    """As many right answers are marked among the first twenty as recall counts."""
+    row, thread = desk.board.snapshot().rows[0], page.conversations.threads[2]
+    place = page.conversations.place[thread.thread_id]
+    recall = row.table.values["recall@20"][place]
+    right = round(float(recall) * len(thread.ground_truth))
+    text = Tags(page.threads(Address(thread=thread.thread_id, systems=row.key))).text
+    assert f"{right} of {len(thread.ground_truth)} right answer" in text
+
+
+def test_clips_are_files_named_by_their_content(page: Page) -> None:
+    """What is played lies in one folder of its own, and asking twice makes nothing new."""
+    thread = page.conversations.threads[0].thread_id
+    sounds = page.conversations.sounds(thread)
+    assert len(sounds) == 2
+    for sound in sounds:
+        assert sound.file.parent == page.conversations.folder
+        assert sound.file.read_bytes()[:4] == b"fLaC"
+    assert page.conversations.sounds(thread) == sounds
+    assert page.conversations.sounds("../../etc/passwd") == []
+
+
+def test_files_to_take_home(page: Page, desk: Desk) -> None:
+    """The table as it is shown, the predictions of a row, and one sentence for anything else."""
+    row = desk.board.snapshot().rows[0]
+    table = file_of(desk, Address(modality="audio_only"), "table csv")
+    n = sum(row.entry.card.modality == "audio_only" for row in desk.board.snapshot().rows)
+    assert len(table["text"].splitlines()) == 2 + n
+    assert len(file_of(desk, Address(), f"predictions {row.key}")["text"].splitlines()) == 28
+    for what in ("predictions ../../x", "table exe", "", 3):
+        assert set(file_of(desk, Address(), what)) == {"error"}  # type: ignore[arg-type]
+
+
+def test_faults_are_listed_one_a_line() -> None:
+    """Line, thread, field and message of each stand in cells of their own, as text."""
+    faults = [
+        Fault("predictions.jsonl", 2, "ranking", ATTACK, "found 3"),
+        Fault("form", None, "name", None, "found <b>"),
+    ]
+    parsed = Tags(submit.refused(PredictionError(faults, 7)))
+    assert "7 faults" in parsed.text
+    assert "5 more faults" in parsed.text
+    assert f"predictions.jsonl, line 2{ATTACK}rankingfound 3" in parsed.text
+    assert not parsed.named("img")
+    assert len(parsed.named("tr")) == 3
+
+
+def test_what_was_submitted_is_told_with_its_place(desk: Desk, page: Page) -> None:
+    """A receipt says state, score and rank, and links to the row; the same file again is already there."""
+    references = desk.board.data.designs[0].references
+    made = submission(references, 40, strength=1)
+    upload = file_like(made.predictions)
+    form = Form(name="Fresh", modality="query_only", paradigm="retrieval", reads="thread")
+    first, second = (submit.taken(desk.submit(upload, form, caller="x"), Address(tab="submit")) for _ in range(2))
+    assert "Stored" in first
+    assert "rank" in first
+    assert "on the board already" in second
+    (link,) = [one for one in Tags(first).named("a") if "data-go" in one]
+    key = (link["href"] or "").partition("row=")[2]
+    assert desk.board.row(key) is not None
+    assert "Fresh" in column(page.leaderboard(Address()))
+    scored = Tags(submit.scored(desk.score(upload, caller="x"))).text
+    assert "nothing was kept" in scored
+
+
+def file_like(predictions: object) -> bytes:
+    """Predictions as the bytes of a file."""
+    from musicrs_metric.predictions import format_line
+
+    assert isinstance(predictions, tuple)
+    return "".join(map(format_line, predictions)).encode()
+
+
+def test_about_states_this_board_s_chance(page: Page, desk: Desk) -> None:
+    """The level is that of the data that is shown."""
+    chance = lines(desk.board)[0].values["recall@20"]
+    assert chance is not None
+    assert f"Chance is {chance * 100:.2f}, not 0" in Tags(page.about(Address(tab="about"))).text
+
+
+def test_names_that_attacked_boards_are_text(cases: Path) -> None:
+    """Each stands in a cell and an attribute as it is."""
+    for name in json.loads((cases / "s04_names.json").read_text(encoding="utf-8")):
+        parsed = Tags(tag("td", tag("a", name, title=name)))
+        assert [found for found, _ in parsed.tags] == ["td", "a"]
+        assert parsed.tags[1][1]["title"] == name
+        assert parsed.text == name
