@@ -16,7 +16,8 @@ class Thinker(WhisperListener):
     """
 
     mask = "feature_attention_mask"
-    ignorable = (r"(model\.)?visual\..*",)
+    # Eyes, which are let go, and what speaks: talker and vocoder.
+    ignorable = (r"((thinker|model)\.)*visual\..*", r"(talker|token2wav|code2wav)\..*")
     end_tokens = ("<|im_end|>", "<|endoftext|>")
     system: ClassVar[str | None] = None
 
