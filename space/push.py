@@ -17,10 +17,13 @@ _AT_THE_ROOT = ("README.md", "requirements.txt")
 _ENTRY = '''"""Entry of the Space: the leaderboard, for all who come."""
 
 import os
+import signal
 import sys
 
 from space.cli import main
 
+# A Space is stopped by this signal, and its disk does not last: what is queued is committed before the end.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 sys.argv[1:] = ["--host", "0.0.0.0", "--port", os.environ.get("PORT", "7860")]
 main()
 '''

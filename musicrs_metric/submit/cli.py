@@ -123,7 +123,7 @@ def _became(answer: Mapping[str, Any]) -> str:
     rank = (row.get("standings") or {}).get(_HEADLINE, {}).get("rank")
     told = {
         "stored": "stored",
-        "queued": "queued, for the Hub does not take it at the moment; the board sends it again until it does",
+        "queued": "queued until the board can commit it to its repository on the Hub",
         "already": "sent before, nothing new",
     }.get(answer["state"], _safe(answer["state"]))
     return told if rank is None else f"{told}; rank {rank} on {_HEADLINE}"

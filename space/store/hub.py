@@ -8,6 +8,7 @@ overwritten, whoever dies or commits at the same time.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import random
 import shutil
@@ -41,7 +42,8 @@ class Pace:
     """How often the Hub is asked, in seconds.
 
     Attributes:
-        commit_s: Between two commits; the Hub takes 128 an hour for a repository, from everybody together.
+        commit_s: Between two commits, on average; the Hub takes 128 an hour for a repository, from everybody together.
+        burst: How many commits may follow each other at once after a quiet time.
         look_s: Between two looks for what others have committed.
         retry_s: Before the first new attempt after a failure; doubles with each further one.
         longest_s: Before any new attempt.
@@ -51,6 +53,7 @@ class Pace:
     """
 
     commit_s: float = 30.0
+    burst: int = 8
     look_s: float = 60.0
     retry_s: float = 1.0
     longest_s: float = 300.0
@@ -92,15 +95,17 @@ class HubStore:
         self._odd: dict[RemoteFile, SetAside] = {}
         self._problem: str | None = None
         self._failures = 0
-        self._due = self._next_look = 0.0  # times of the monotonic clock
+        self._due = self._paid_until = 0.0  # times of the monotonic clock
 
     def start(self) -> None:
         """Look at the repository and commit what an earlier process left behind; then go on in a thread of its own."""
         self.attempt()
         self._thread.start()
+        atexit.register(self.close)
 
     def close(self, timeout: float = 20.0) -> None:
-        """Stop; what waits is given one last attempt."""
+        """Stop, after one last attempt for what waits; also called when the process ends in an orderly way."""
+        atexit.unregister(self.close)
         self._stopped.set()
         self._wake.set()
         if self._thread.is_alive():
@@ -125,7 +130,7 @@ class HubStore:
 
     def set_aside(self) -> Sequence[SetAside]:
         """The files that `entries` leaves out, on the disk and in the repository."""
-        return [*self.local.set_aside(), *self._odd.values(), *self._inbox.refused()]
+        return [*self.local.set_aside(), *list(self._odd.values()), *self._inbox.refused()]
 
     def waiting(self) -> list[str]:
         """The keys of what is not committed yet."""
@@ -145,9 +150,10 @@ class HubStore:
         now = time.monotonic()
         if now < self._due and not self._stopped.is_set():
             return self._due - now
+        wait: float | None = None
         try:
             with self._lock:
-                more = self._step()
+                committed = self._step()
         except RemoteError as error:
             wait = self._failed(error)
         except Exception as error:  # whatever it is, later submissions must still be committed
@@ -155,12 +161,12 @@ class HubStore:
             wait = self._failed(RemoteError(f"{self.repo.repo}: {type(error).__name__} on this machine, see its log"))
         else:
             self._failures = 0
-            wait = self.pace.commit_s if more else 0.0
+            wait = self._pause() if committed else None
             self._tell(None)
         with self._changed:
-            self._due = time.monotonic() + wait
+            self._due = time.monotonic() + (wait or 0.0)
             self._changed.notify_all()
-        return wait or self.pace.look_s
+        return self.pace.look_s if wait is None else wait
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -179,7 +185,8 @@ class HubStore:
         if not keys and not answered:
             return False
         added = {f"{SUBMISSIONS}/{file_name(key)}": (self.local.folder / file_name(key)).read_bytes() for key in keys}
-        self.repo.commit(added, answered, parent=commit, title=f"{count(len(keys), 'submission')}")
+        title = count(len(keys), "submission") if keys else "What was in the inbox is here already"
+        self.repo.commit(added, answered, parent=commit, title=title)
         self._marks.add(keys)
         self._inbox.removed(answered)
         return True
@@ -238,6 +245,12 @@ class HubStore:
                     return False
                 self._changed.wait(min(left, 0.5))  # the commit may be another process's
         return True
+
+    def _pause(self) -> float:
+        """Seconds to wait after a commit, so that in the long run there are no more than one in `commit_s`."""
+        now = time.monotonic()
+        self._paid_until = max(self._paid_until, now) + self.pace.commit_s
+        return max(0.0, self._paid_until - now - (self.pace.burst - 1) * self.pace.commit_s)
 
     def _failed(self, error: RemoteError) -> float:
         """Tell of a failure, and return the seconds to wait after it."""

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.hub.client import repo_id
+
 if TYPE_CHECKING:
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -51,12 +53,15 @@ class ResultsRepo:
         repo: `owner/name`.
         token: A token with the right to write to it.
         endpoint: Address of the Hub; None for HF_ENDPOINT or huggingface.co.
+
+    Raises:
+        UserError: `repo` is no `owner/name`.
     """
 
     def __init__(self, repo: str, token: str, endpoint: str | None = None) -> None:
         from huggingface_hub import HfApi
 
-        self.repo = repo
+        self.repo = repo_id(repo, "RESULTS_REPO")
         self._api = HfApi(endpoint=endpoint, token=token)
 
     def commit_id(self) -> str:

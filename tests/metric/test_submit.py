@@ -21,13 +21,15 @@ from musicrs_metric.submit.cli import ModalityOption, ParadigmOption, ReadsOptio
 from musicrs_metric.submit.parcel import Parcel
 from musicrs_metric.submit.repo import inbox_files
 from space.board.board import Board as Ranking
+from space.board.cache import Cache
 from space.desk import Desk
 from space.intake import Form, take
+from space.recompute import recompute
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 
 from ..fakehub import ONLINE, READER, FakeHub
-from ..space.toy import card, jsonl, lines, ranked, references, toy_data
+from ..space.toy import POOLS, card, jsonl, lines, ranked, references, toy_data
 from .support import Outcome, columns_of, run_cli, write_repo
 
 Cli = Callable[..., Outcome]
@@ -89,6 +91,29 @@ def test_without_a_card(cli: Cli, served: tuple[str, LocalStore], tmp_path: Path
     options = ("--name", "Shell script", "--modality", "query_only", "--paradigm", "traditional", "--reads", "thread")
     assert cli(file, "--space", address, *options).code == 0
     assert "Shell script" in [entry.card.name for entry in store.entries()]
+
+
+# A stranger's system: for each line of "thread candidate candidate ..." the candidates backwards.
+AWK = """{
+    printf "{\\"thread_id\\": \\"%s\\", \\"ranking\\": [", $1
+    for (i = NF; i > 1; i--) printf "\\"%s\\"%s", $i, (i > 2 ? ", " : "]}\\n")
+}"""
+
+
+def test_a_strangers_path(cli: Cli, served: tuple[str, LocalStore], tmp_path: Path) -> None:
+    """Predictions of another language are ranked at their right score, which computing all again does not change."""
+    address, store = served
+    pools = "".join(f"{thread} {pool}\n" for thread, (_, pool, _) in POOLS.items())
+    written = subprocess.run(["awk", AWK], input=pools, capture_output=True, text=True, check=True).stdout
+    (tmp_path / "predictions.jsonl").write_text(written, encoding="utf-8")
+    options = ("--name", "awk", "--modality", "query_only", "--paradigm", "traditional", "--reads", "thread")
+    assert cli(tmp_path / "predictions.jsonl", "--space", address, *options).code == 0
+    rows = {row["name"]: row for row in Board(address).call("leaderboard", {"reported": False})}
+    # Relevant at ranks 1 and 3 of 4, 3 of 4, none, 2 of 5, 1 and 4 of 4, 1 of 5: the first of them, inverted, over six.
+    assert rows["awk"]["values"]["mrr"] == pytest.approx((1 + 1 / 3 + 0 + 1 / 2 + 1 + 1) / 6)
+    again = recompute(toy_data(), store, Cache(store.folder.parent / "cache"))
+    assert (again.differences, again.set_aside) == ((), ())
+    assert again.n == len(store.entries())
 
 
 def test_checked_before_it_is_sent(cli: Cli, run: Path, tmp_path: Path) -> None:

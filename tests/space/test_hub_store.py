@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -32,7 +31,9 @@ from ..fakehub import ONLINE, READER, TOKEN, FakeHub, Fault
 
 REPO = "org/results"
 PAGE = f"datasets/{REPO}"
-QUICK = Pace(commit_s=0.05, look_s=0.05, retry_s=0.05, longest_s=0.2, lasting_s=0.1, patience_s=10.0, settled_s=0.0)
+QUICK = Pace(
+    commit_s=0.05, burst=1, look_s=0.05, retry_s=0.05, longest_s=0.2, lasting_s=0.1, patience_s=10.0, settled_s=0.0
+)
 Open = Callable[..., HubStore]
 
 
@@ -148,12 +149,12 @@ def test_the_hub_says_when(hub: FakeHub, open_store: Open) -> None:
 
 
 def test_commits_keep_their_distance(hub: FakeHub, open_store: Open) -> None:
-    """One after the other within the pause between commits: the first is stored, the rest wait and go together."""
-    store = open_store(pace=Pace(commit_s=2.0, look_s=0.05, patience_s=1.0))
+    """One after the other: as many as may follow at once are stored, the rest wait and go together."""
+    store = open_store(pace=Pace(commit_s=2.0, burst=3, look_s=0.05, patience_s=0.5))
     states = [store.put(submission(str(i))).state for i in range(10)]
-    assert states == ["stored"] + ["queued"] * 9
+    assert states == ["stored"] * 3 + ["queued"] * 7
     assert until(lambda: not store.waiting())
-    assert [len(commit.added) for commit in hub.commits] == [1, 9]
+    assert [len(commit.added) for commit in hub.commits] == [1, 1, 1, 7]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_what_the_owner_has_to_mend(
 
 
 PUT = """
-import sys
+import signal, sys
 from pathlib import Path
 from space.store.hub import HubStore, Pace
 from space.store.remote import ResultsRepo
@@ -192,24 +193,39 @@ from space.store.files import read_submission
 folder, endpoint, file = sys.argv[1:]
 store = HubStore(folder, ResultsRepo("org/results", "hf_writer", endpoint), pace=Pace(patience_s=0.5))
 store.start()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 print(store.put(read_submission(Path(file).read_bytes(), Path(file).name)).state, flush=True)
 sys.stdin.read()
 """
 
 
+@pytest.fixture
+def put_in_process(hub: FakeHub, tmp_path: Path) -> Callable[[Submission], subprocess.Popen[str]]:
+    """Another process with a board of its own, which has acknowledged a submission as queued."""
+
+    def put(one: Submission) -> subprocess.Popen[str]:
+        file = tmp_path / file_name(one.key)
+        file.write_bytes(to_bytes(one))
+        process = subprocess.Popen(
+            [sys.executable, "-c", PUT, str(tmp_path / "board"), hub.endpoint, str(file)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONLINE},
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "queued"
+        return process
+
+    return put
+
+
 @pytest.mark.parametrize("made", [False, True], ids=["before the commit", "after the commit, before it is known"])
-def test_killed_between_disk_and_commit(hub: FakeHub, open_store: Open, tmp_path: Path, made: bool) -> None:
+def test_killed_between_disk_and_commit(
+    hub: FakeHub, open_store: Open, put_in_process: Callable[[Submission], subprocess.Popen[str]], made: bool
+) -> None:
     """What a killed process has acknowledged as queued is committed once by the next."""
     one = submission()
-    file = tmp_path / file_name(one.key)
-    file.write_bytes(to_bytes(one))
     hub.faults.append(Fault("/commit/", 503, times=1000, retry_after=60, after=made))
-    command = [sys.executable, "-c", PUT, str(tmp_path / "board"), hub.endpoint, str(file)]
-    environment = {**os.environ, **ONLINE}
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    assert process.stdout.readline().strip() == "queued"
-    os.kill(process.pid, signal.SIGKILL)
+    process = put_in_process(one)
+    process.kill()
     process.communicate()
     assert times_committed(hub) == ({path_of(one): 1} if made else {})
     hub.faults.clear()
@@ -218,6 +234,21 @@ def test_killed_between_disk_and_commit(hub: FakeHub, open_store: Open, tmp_path
         assert until(partial(nothing_waits, store))
         assert [entry.key for entry in store.entries()] == [one.key]
     assert times_committed(hub) == {path_of(one): 1}
+
+
+def test_stopped_in_an_orderly_way(hub: FakeHub, put_in_process: Callable[[Submission], subprocess.Popen[str]]) -> None:
+    """A process that is asked to stop commits what waits first, though its next attempt would be due much later."""
+    hub.faults.append(Fault("/commit/", 503, retry_after=60))
+    process = put_in_process(submission())
+    process.terminate()
+    process.communicate(timeout=20)
+    assert times_committed(hub) == {path_of(submission()): 1}
+
+
+def test_a_name_that_is_none() -> None:
+    """What no repository can be called is told at the start, and never becomes a path."""
+    with pytest.raises(UserError, match=r"RESULTS_REPO is '\.\./\.\.', expected owner/name"):
+        ResultsRepo("../..", TOKEN)
 
 
 def test_many_at_once(hub: FakeHub, open_store: Open) -> None:

@@ -125,6 +125,8 @@ print(json.dumps(sorted(sys.modules[name].__file__ for name in names)))
     )  # fmt: skip
     try:
         rows = _ask(Board(f"http://127.0.0.1:{port}", timeout_s=20), process)
+        process.terminate()
+        assert process.wait(20) == 0  # an orderly end, at which a store commits what waits
     finally:
         process.kill()
         process.communicate()
