@@ -24,7 +24,7 @@ class AudioFlamingo3Listener(Flamingo):
 
     ears = Ears(
         sampling_rate=16_000,
-        context=32_768,
+        context=32_768,  # of Qwen2.5-7B, which thinks in it
         tokens_per_second=25,
         clip_limit_s=600.0,
         several_clips=False,

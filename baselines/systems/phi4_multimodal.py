@@ -24,7 +24,7 @@ from ..generative.families.words import left_padded, places
 from ..generative.listener import Allowed, Completion, Logprob, Prompt
 from ..generative.local import LocalGenerative, LocalOptions, TransformersListener
 from ..options import option
-from ..sound.checkpoints import HELP, find_checkpoint
+from ..sound.checkpoints import HELP
 from ..system import ALL_MODALITIES, Declaration
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Phi4Listener(TransformersListener):
         # with the last token alone. Here they do not switch within an exchange.
         model.prepare_inputs_for_generation = MethodType(GenerationMixin.prepare_inputs_for_generation, model)
         if self.context.modality != "query_only" or self.options.protocol == "paper":
-            merge_lora(model, find_checkpoint(self.options.weights).folder / ADAPTER, ADAPTED)
+            merge_lora(model, self.folder / ADAPTER, ADAPTED)
         return model
 
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:

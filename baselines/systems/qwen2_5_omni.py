@@ -25,7 +25,7 @@ class Qwen25OmniListener(Thinker):
 
     ears = Ears(
         sampling_rate=16_000,
-        context=32_768,
+        context=32_768,  # of Qwen2.5-7B, which thinks in it
         tokens_per_second=25,
         tokens_per_clip=2,
         clip_limit_s=300.0,
