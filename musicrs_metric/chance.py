@@ -74,22 +74,26 @@ def ceiling(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats]:
 
 
 @lru_cache(maxsize=4096)
-def expected_reciprocal_rank(pool_size: int, n_relevant: int) -> float:
+def expected_reciprocal_rank(pool_size: int, n_relevant: int, *, after: int = 0, depth: int | None = None) -> float:
     """Expected 1 / rank of the first of `n_relevant` items in a random order of `pool_size`.
 
-    The first hit stands at rank r with probability (R / (N - r + 1)) * prod_{i<r} (N - R - i + 1) / (N - i + 1).
+    The first hit stands at place r of that order with probability
+    (R / (N - r + 1)) * prod_{i<r} (N - R - i + 1) / (N - i + 1), and its rank is r plus what stands before the order.
 
     Args:
         pool_size: N, at least 0.
         n_relevant: R, 0 to N.
+        after: How many misses stand before the order.
+        depth: How many places of the order are ranked at all; None for all.
 
     Returns:
         The expectation in [0, 1]; 0 where nothing is relevant.
     """
     expectation, no_hit_yet = 0.0, 1.0
-    for rank in range(1, pool_size - n_relevant + 2 if n_relevant else 1):
-        left = pool_size - rank + 1
-        expectation += no_hit_yet * (n_relevant / left) / rank
+    last = pool_size - n_relevant + 1 if n_relevant else 0
+    for place in range(1, min(last, last if depth is None else depth) + 1):
+        left = pool_size - place + 1
+        expectation += no_hit_yet * (n_relevant / left) / (after + place)
         no_hit_yet *= (left - n_relevant) / left
     return expectation
 

@@ -59,7 +59,7 @@ def score(
     from .files import to_json
     from .references import load_references
     from .runs import config_of, score_predictions
-    from .tables import group_table, score_table, sentences
+    from .tables import filled_sentence, group_table, score_table, sentences
 
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
@@ -82,7 +82,9 @@ def score(
         typer.echo(to_json(run.to_dict(), indent=2))
         return
     console = _console()
-    console.print(score_table(run.scores, str(predictions)))
+    console.print(score_table(run.scores, str(predictions), run.filled))
+    if run.filled is not None:
+        _say(console, filled_sentence(run.filled))
     for grouping, groups in run.scores.by.items():
         console.print(group_table(groups, grouping))
     for sentence in sentences(run.scores):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import UserError, plain
+from .filled import Filled, score_filled
 from .hits import hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
@@ -28,6 +29,8 @@ class ScoredRun:
         missing: Threads without a prediction; each scored 0.
         empty_threads: Threads with an empty ground truth.
         warnings: What was set aside while reading the file.
+        filled: What was appended to the answers, and the scores with that at chance; None where no prediction says
+            how much of it was answered.
     """
 
     references: References
@@ -36,13 +39,18 @@ class ScoredRun:
     missing: tuple[str, ...]
     empty_threads: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    filled: Filled | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types: `Scores.to_dict`, the names of the threads, the warnings, and what data it was."""
+        """Return plain JSON types: `Scores.to_dict`, the names of the threads, the warnings, and what data it was.
+
+        Where predictions say how much of them was answered, `filled` holds what was appended.
+        """
         data = {"dataset": self.references.name, "config": self.references.config}
         data["fingerprint"] = self.references.fingerprint
         words = {"missing": self.missing, "empty_threads": self.empty_threads, "warnings": self.warnings}
-        return self.scores.to_dict() | data | {name: list(values) for name, values in words.items()}
+        filled = {} if self.filled is None else {"filled": self.filled.to_dict()}
+        return self.scores.to_dict() | filled | data | {name: list(values) for name, values in words.items()}
 
 
 def score_predictions(
@@ -81,7 +89,8 @@ def score_predictions(
         raise UserError(f"no grouping {unknown[0]!r}; expected one of {', '.join(references.groups)}")
     if isinstance(predictions, str | Path):
         predictions = read_run(predictions, references).predictions
-    rankings = rankings_for(predictions, references)
+    found = predictions.predictions if isinstance(predictions, PredictionFile) else tuple(predictions)
+    rankings = rankings_for(found, references)
     table = thread_table(hits_from_strings(rankings, references.ground_truth, references.candidates), k)
     groups = {grouping: references.groups[grouping] for grouping in by}
     scores = summarise(table, groups=groups, empty=empty, confidence=confidence, resamples=resamples, seed=seed)
@@ -93,6 +102,7 @@ def score_predictions(
         missing=tuple(thread for thread, ranking in zip(threads, rankings, strict=True) if ranking is None),
         empty_threads=tuple(thread for thread, n in zip(threads, table.hits.n_relevant, strict=True) if n == 0),
         warnings=predictions.warnings if isinstance(predictions, PredictionFile) else (),
+        filled=score_filled(found, references, table, empty),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from .errors import count
+from .filled import Filled
 from .scoring import Scores
 
 if TYPE_CHECKING:
@@ -66,13 +67,21 @@ def cells(scores: Scores, measure: str) -> tuple[str, str, str]:
     return percent(scores.values[measure]), percent_interval(interval), percent(chance)
 
 
-def score_table(scores: Scores, title: str) -> Table:
-    """One row per measure: score, interval, chance, ceiling, and on which side of chance it lies."""
+def score_table(scores: Scores, title: str, filled: Filled | None = None) -> Table:
+    """One row per measure: score, interval, chance, ceiling, and on which side of chance it lies.
+
+    Args:
+        scores: The scores.
+        title: What was scored.
+        filled: What was appended to the answers, for a last column: the score with that at chance.
+    """
     confidence = scores.settings["confidence"]
     interval = "interval" if confidence is None else f"{100 * confidence:g} % interval"
-    table = _table(title, "measure", ["score %", interval, "chance %", "ceiling %", "to chance"])
+    last = [] if filled is None else ["filled at chance %"]
+    table = _table(title, "measure", ["score %", interval, "chance %", "ceiling %", "to chance", *last])
     for name in shown_measures(scores):
-        table.add_row(name, *cells(scores, name), percent(scores.ceiling[name]), verdict(scores, name) or "–")
+        row = [*cells(scores, name), percent(scores.ceiling[name]), verdict(scores, name) or "–"]
+        table.add_row(name, *row, *([] if filled is None else [percent(filled.expected[name])]))
     return table
 
 
@@ -103,6 +112,15 @@ def sentences(scores: Scores) -> Iterator[str]:
     yield f"{count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."
     if scores.n_unreachable:
         yield f"{count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."
+
+
+def filled_sentence(filled: Filled) -> str:
+    """How much of the pools was answered, how much appended, and where the score without the luck of that stands."""
+    return (
+        f"{percent(filled.answered)} % of the pools answered, {percent(filled.filled)} % filled in random order, "
+        f"{count(filled.n_unanswered, 'thread')} without any answer; the last column has the filled part at its "
+        "expected value."
+    )
 
 
 def _table(title: str, first: str, others: list[str]) -> Table:

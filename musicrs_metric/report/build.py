@@ -137,4 +137,5 @@ def _data(evidence: Evidence, document: Document) -> dict[str, Any]:
 
 
 def _run(run: ReportRun) -> dict[str, Any]:
-    return {"label": run.label, "card": asdict(run.card), "scores": run.scores.to_dict()}
+    found = {"label": run.label, "card": asdict(run.card), "scores": run.scores.to_dict()}
+    return found if run.filled is None else found | {"filled": run.filled.to_dict()}

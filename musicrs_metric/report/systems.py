@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from ..paper.tables import METRICS
 from . import words
-from .document import Column, Row, Section, Table, cell
+from .document import Cell, Column, Row, Section, Table, cell
 from .evidence import Evidence
+from .runs import ReportRun
+
+_FILLED = ("Filled, %", "Score with that at chance")
+_NOTE_FILLED = (
+    "Filled: the share of the pools that a system did not rank itself and that was appended in random order. With that "
+    f"at chance: {' / '.join(words.metric(metric) for metric in METRICS)} in per cent, the expectation over all orders "
+    "of what was appended."
+)
 
 
 def systems_section(evidence: Evidence) -> Section:
     """Build the section."""
+    any_filled = any(run.filled is not None for run in evidence.runs)
     rows = []
     for run in evidence.runs:
         card, scores = run.card, run.scores
@@ -26,11 +36,12 @@ def systems_section(evidence: Evidence) -> Section:
                     cell(card.model_id or words.UNDEFINED, card.model_revision or ""),
                     cell(weights, card.licence or ""),
                     *(cell(words.count(number)) for number in counts),
+                    *(_filled(run) if any_filled else ()),
                 )
             )
         )
     texts = ("System", "Paradigm", "Modality", "Reads", "Model", "Weights")
-    heads = ("Missing threads", "No audio", "Unknown titles", "Repeated titles")
+    heads = ("Missing threads", "No audio", "Unknown titles", "Repeated titles", *(_FILLED if any_filled else ()))
     table = Table(
         "The systems, as their run cards describe them, and what was wrong with their rankings.",
         (*(Column(text, "left") for text in texts), *(Column(text) for text in heads)),
@@ -39,6 +50,14 @@ def systems_section(evidence: Evidence) -> Section:
             "Reads: thread, its own query, post, clips and pool; pools, other threads' texts or pools without labels; "
             "labels, other threads' ground truth. A missing thread scores 0; no audio counts threads for which the run "
             "says so; an unknown title keeps its rank as a miss; a repeated title counts once.",
+            *([_NOTE_FILLED] if any_filled else []),
         ),
     )
     return Section("systems", "Systems", (table,))
+
+
+def _filled(run: ReportRun) -> tuple[Cell, Cell]:
+    if run.filled is None:
+        return cell(words.UNDEFINED), cell(words.UNDEFINED)
+    expected = " / ".join(words.percent(run.filled.expected[metric]) for metric in METRICS)
+    return cell(words.percent(run.filled.filled)), cell(expected)

@@ -83,7 +83,8 @@ def _run_rows(evidence: Evidence, columns: Sequence[str]) -> Iterator[Row]:
         if run.card.paradigm != paradigm:
             paradigm = run.card.paradigm
             yield Row((cell(paradigm),), "heading")
-        modality = cell(words.modality(run.card.modality), f"reads {run.card.reads}")
+        filled = "" if run.filled is None else f"\n{words.percent(run.filled.filled)} % filled"
+        modality = cell(words.modality(run.card.modality), f"reads {run.card.reads}{filled}")
         marked = peers[run.card.reads] > 1
         head = [
             cell(run.label.removesuffix(f", {words.modality(run.card.modality)}")),
