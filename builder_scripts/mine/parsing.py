@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import orjson
+
 _INT64 = 1 << 63
 
 
 def parse(line: bytes) -> dict[str, Any] | None:
     """Parse a line by the letter of the standard; None where it holds no object."""
-    import orjson
-
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
