@@ -9,7 +9,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("scoring", "places", "evaluate_module", "comparing", "simulations", "sound", "embedding", "mining")
+NAMES = (
+    "scoring", "places", "evaluate_module", "comparing", "simulations", "sound", "embedding", "mining", "packed",
+    "gpu_smoke",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -92,12 +92,17 @@ class Generative(System):
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Ask for all threads of the batch together, or for as many as fit into memory."""
         started = time.monotonic()
-        asks = [self._ask(task.thread) for task in batch]
+        asks = [self.ask(task.thread) for task in batch]
         answers = self._answers(asks)
         self._seconds += time.monotonic() - started
         self._n_tokens += sum(answer.n_tokens for answer in answers)
         self._notes += [answer.note() for answer in answers]
         return [answer.prediction for answer in answers]
+
+    def ask(self, thread: Thread) -> Ask:
+        """What the model is asked of a thread, its clips decoded and cut as planned."""
+        prompt = Prompt(self._words(thread), self._sound(thread))
+        return Ask(thread, prompt, self.protocol.budget(self.listener, thread))
 
     def notes(self) -> list[dict[str, Any]]:
         """What the model wrote, and the account of the reading, since the last call."""
@@ -138,10 +143,6 @@ class Generative(System):
         release()
         self._at_once = len(asks) // 2
         return self._answers(asks)
-
-    def _ask(self, thread: Thread) -> Ask:
-        prompt = Prompt(self._words(thread), self._sound(thread))
-        return Ask(thread, prompt, self.protocol.budget(self.listener, thread))
 
     def _words(self, thread: Thread) -> str:
         return self.protocol.words(thread, self.plan.n_pieces(self._lengths(thread)))

@@ -38,7 +38,10 @@ def sounding(seconds: float, pitch: float = 220.0, rate: int = 16_000) -> Clip:
 
 
 def make_system(name: str, modality: Modality = "audio_query", *arguments: str | Path) -> LocalGenerative:
-    """A system of a family."""
+    """A system of a family, on one thread: models as small as these lose time to a second one."""
+    import torch
+
+    torch.set_num_threads(1)
     made = build_system(name, modality, list(map(str, arguments)))
     assert isinstance(made, LocalGenerative)
     return made

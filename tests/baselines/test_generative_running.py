@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from baselines.cli import app
+from baselines.data import Order, load_data
 from baselines.generative.listener import Completion, Prompt
 from baselines.generative.memory import Memory, is_out_of_memory
 from baselines.notes import NoteWriter, finish_notes
+from baselines.shuffles import show_in
 from musicrs_dataset.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.predictions import read_predictions
@@ -21,7 +28,7 @@ from tests.baselines.test_launch import command as run_line
 from tests.baselines.test_launch import finish, kill_in_the_middle
 from tests.baselines.tiny_lm import save_qwen2_audio
 from tests.baselines.tiny_towers import few_threads
-from tests.baselines.toys import Command, run_toy, toy_data
+from tests.baselines.toys import run_toy, toy_data
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -48,9 +55,10 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def straight(
     folder: Path, dataset: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The folder of a run in one process that nobody disturbs."""
+    """The folder of a run in this process that nobody disturbs."""
     out = tmp_path_factory.mktemp("straight") / "run"
-    finish(run_line(out, dataset, NAME, "--weights", str(folder), *SHORT), environment)
+    system = make_system(NAME, "audio_query", "--weights", folder, *SHORT[2:])
+    run_toy(system, load_data(str(dataset), "audio_query"), out, system_name=NAME)
     return out
 
 
@@ -102,8 +110,6 @@ def test_what_counts_as_out_of_memory(error: Exception, expected: bool) -> None:
 
 def test_memory_by_hand() -> None:
     """Qwen2-Audio's 8,192 tokens of 512 KiB are 4 GiB of cache; two rows, or four bytes a number, take twice that."""
-    from dataclasses import replace
-
     ears = replace(EARS, weights_gib=15.6, cache_kib_per_token=512)
     assert Memory.of(ears, 8192).cache == 4.0
     assert Memory.of(ears, 8192, rows=2, width=4).cache == 16.0
@@ -117,8 +123,6 @@ def test_the_longest_threads_come_first(tmp_path: Path) -> None:
     listener = Scripted("[1]")
     data = toy_data(5)
     words = {1: 300, 3: 600, 4: 10}
-    from dataclasses import replace
-
     threads = [replace(one, query="word " * words.get(i, 1)) for i, one in enumerate(data.threads)]
     result = run_toy(Asker(listener, "listwise"), data._replace(threads=threads), tmp_path / "run")
     lengths = [len(prompt.text) for prompt, _ in listener.asked]
@@ -128,8 +132,6 @@ def test_the_longest_threads_come_first(tmp_path: Path) -> None:
 
 def test_a_thread_of_too_many_words_fails_alone(folder: Path, tmp_path: Path) -> None:
     """Its query exceeds the context; the others are ranked, and nothing is cut to make it fit."""
-    from dataclasses import replace
-
     data = family_data("query_only")
     threads = [replace(one, query="dreamy " * 9000) if one.thread_id == "t1" else one for one in data.threads]
     system = make_system(NAME, "query_only", "--weights", folder, "--protocol", "pointwise")
@@ -138,28 +140,18 @@ def test_a_thread_of_too_many_words_fails_alone(folder: Path, tmp_path: Path) ->
     assert "of the model's context" in (tmp_path / "run/failures.log").read_text()
 
 
-def test_two_processes_write_what_one_writes(
+def test_a_killed_run_taken_up_by_two_processes_is_that_of_one(
     straight: Path, folder: Path, dataset: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """The same bytes, of rankings and of answers."""
+    """kill -9 once a thread is on disk, then two processes: the same bytes, of rankings and of answers."""
     out = tmp_path / "run"
-    finish(run_line(out, dataset, NAME, "--weights", str(folder), *SHORT, world=2), environment)
+    line = partial(run_line, out, dataset, NAME, "--weights", str(folder), *SHORT)
+    kill_in_the_middle(line(), out, environment, lines=2)  # an answer and a prediction
+    finish(line(world=2), environment)
     assert read_run_card(out).extra["processes"] == 2
     for file in ("predictions.jsonl", "answers.jsonl", "audio.jsonl"):
         assert (out / file).read_bytes() == (straight / file).read_bytes()
     assert read_run_card(out).extra["ledger"] == read_run_card(straight).extra["ledger"]
-
-
-def test_a_killed_run_goes_on(
-    straight: Path, folder: Path, dataset: Path, environment: dict[str, str], tmp_path: Path
-) -> None:
-    """kill -9 once a thread is on disk; taken up again, rankings and answers are those of a run that went straight."""
-    out = tmp_path / "run"
-    line = run_line(out, dataset, NAME, "--weights", str(folder), *SHORT)
-    kill_in_the_middle(line, out, environment, lines=2)  # an answer and a prediction
-    finish(line, environment)
-    for file in ("predictions.jsonl", "answers.jsonl"):
-        assert (out / file).read_bytes() == (straight / file).read_bytes()
     assert not (out / "parts").exists()
 
 
@@ -176,23 +168,36 @@ def test_the_card_tells_plan_prompt_and_account(straight: Path) -> None:
     assert card.extra["ledger"]["named"] + card.extra["ledger"]["filled"] == sum(pools)
 
 
-def test_a_dry_run_loads_and_writes_nothing(folder: Path, dataset: Path, command: Command, tmp_path: Path) -> None:
+def test_a_dry_run_loads_and_writes_nothing(folder: Path, dataset: Path, tmp_path: Path) -> None:
     """Plan, prompt and memory, from a checkpoint whose weights cannot be read."""
-    import shutil
-
     copy = shutil.copytree(folder, tmp_path / "checkpoint")
     (copy / "model.safetensors").write_bytes(b"no weights")
-    done = command(
-        "run", "--model", NAME, "-d", dataset, "--weights", copy, *SHORT, "--dry-run", "--out", tmp_path / "o"
-    )
-    assert done.returncode == 0, done.stderr
+    out = tmp_path / "run"
+    line = ["run", "--model", NAME, "-d", dataset, "--weights", copy, *SHORT, "--dry-run", "--out", out]
+    done = CliRunner().invoke(app, list(map(str, line)))
+    assert done.exit_code == 0, done.output
     first = few_threads()[0]
-    assert all(name in done.stdout for name in first.candidates)
     assert first.query is not None
-    assert first.query in done.stdout
-    assert "memory, estimated for float32: " in done.stdout
-    assert "clips: up to 300 s of a thread (the most that fits every thread)" in done.stdout
-    assert not (tmp_path / "o").exists()
+    assert all(text in done.output for text in (first.query, *first.candidates))
+    assert "memory, estimated for float32: " in done.output
+    assert "clips: up to 300 s of a thread (the most that fits every thread)" in done.output
+    assert not out.exists()
+
+
+def test_orders_of_the_pool_are_fitted_alike(dataset: Path) -> None:
+    """Every order is heard for as long, and shows its own order to the model."""
+    data = load_data(str(dataset), "audio_query")
+    plans, prompts = set(), set()
+    for number in (1, 2, 3):
+        threads = show_in(data, Order(number, 3), seed=0).threads
+        listener = Scripted("[1]")
+        listener.ears = replace(EARS, context=4100)
+        system = Asker(listener, "listwise", "audio_query")
+        system.survey(threads)
+        plans.add(system.facts().clip_plan)
+        prompts.add(system.outlook(threads[0], 1)[-1])
+    assert len(plans) == 1
+    assert len(prompts) == 3
 
 
 def test_notes_survive_a_line_that_was_cut(tmp_path: Path) -> None:

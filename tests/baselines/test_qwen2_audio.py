@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from baselines.generative.local import TransformersListener
 from baselines.generative.protocols import PROTOCOLS
 from baselines.system import ALL_MODALITIES
+from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 from tests.baselines import family_checks as family
-from tests.baselines.tiny_lm import save_qwen2_audio
+from tests.baselines.family_checks import sounding
+from tests.baselines.tiny_lm import NAMES, save_qwen2_audio
+from tests.baselines.toys import thread
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -54,3 +59,37 @@ def test_weights_are_loaded_whole_or_not_at_all(folder: Path, tmp_path: Path) ->
 def test_it_runs_from_end_to_end(folder: Path, modality: Modality, protocol: str, tmp_path: Path) -> None:
     """Every modality under every protocol, one clip of which cannot be decoded."""
     family.check_run(NAME, modality, protocol, tmp_path / "run", "--weights", folder)
+
+
+@pytest.mark.parametrize("lengths", [(30,), (31,), (45,), (30,) * 10, (0.3, 61, 12.34)], ids=str)
+def test_nothing_of_a_clip_is_cut_in_silence(folder: Path, lengths: tuple[float, ...]) -> None:
+    """By the processor's own count of frames and tokens, all that is said to be heard reaches the model."""
+    system = family.make_system(NAME, "audio_only", "--weights", folder)
+    one = thread("t0", NAMES, clips=[sounding(seconds) for seconds in lengths])
+    system.survey([one])
+    heard = system.heard(one)
+    ask = system.ask(one)
+    listener = system.listener
+    assert isinstance(listener, TransformersListener)
+    encoded = listener.encode([ask.prompt])
+    frames = encoded["feature_attention_mask"].sum(1)
+    assert int(frames.sum()) == pytest.approx(sum(heard) * 100, abs=len(frames))  # a frame every 10 ms
+    n_sound = (encoded["input_ids"] == listener.tokenizer.convert_tokens_to_ids("<|AUDIO|>")).sum()
+    assert n_sound == sum((((n - 1) // 2 + 1) - 2) // 2 + 1 for n in frames.tolist())
+    assert n_sound >= 24.9 * sum(heard) - len(frames)
+    assert encoded["input_ids"].shape[1] + ask.budget <= 8192
+    if sum(lengths) < 300:
+        assert heard == list(lengths)
+    else:  # 7,500 tokens of sound leave too little for words and answer: the most that fits is heard, to half a second
+        assert len(set(heard)) == 1
+        assert 8192 - (encoded["input_ids"].shape[1] + ask.budget) < 64 + 32 + 10 * 16 + 25
+
+
+def test_a_plan_that_exceeds_the_context_is_refused_with_the_numbers(folder: Path) -> None:
+    """300 s of ten clips, as the paper's run asked for."""
+    system = family.make_system(NAME, "audio_only", "--weights", folder, "--seconds", "300")
+    with pytest.raises(
+        UserError, match=r"--seconds 300: thread t0 takes \d+ tokens .* the context holds 8192"
+    ) as refused:
+        system.survey([thread("t0", NAMES, clips=[replace(sounding(0.5), duration_s=30.0)] * 10)])
+    assert "for sound" in str(refused.value)
