@@ -28,7 +28,7 @@ LONGEST, SHORTEST = 30 * RATE, RATE  # samples of a clip
 # 1500 frames in 30 s, of which a window takes 0.333333 s; the 4 frames after the last whole window are dropped.
 WINDOW = 17
 TOKENS = 1500 // WINDOW
-_HEAD = 64  # numbers per attention head, as in BERT
+HEAD = 64  # numbers per attention head, as in BERT
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Sizes:
         speech: Features of a frame of Whisper's encoder.
         sound: Features of a frame of BEATs.
         model: Features of a token of the language model.
-        hidden: Width of the Q-Former.
+        hidden: Width of the Q-Former, a multiple of `HEAD`.
         inner: Width of its feed-forward layers.
         layers: How many layers it has.
     """
@@ -67,7 +67,7 @@ class Bridge(nn.Module):
             Blip2QFormerConfig(
                 hidden_size=sizes.hidden,
                 num_hidden_layers=sizes.layers,
-                num_attention_heads=max(1, sizes.hidden // _HEAD),
+                num_attention_heads=sizes.hidden // HEAD,
                 intermediate_size=sizes.inner,
                 encoder_hidden_size=sizes.speech + sizes.sound,
                 cross_attention_frequency=1,

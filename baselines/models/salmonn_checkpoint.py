@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from musicrs_metric.errors import UserError, some
 
-from .salmonn import Bridge, Sizes
+from .salmonn import HEAD, Bridge, Sizes
 
 RANK, ALPHA = 8, 32
 # What a checkpoint may hold beside: nothing that is run hangs on it.
@@ -56,12 +56,15 @@ def load_bridge(file: Path, model: nn.Module, speech: int | None = None, sound: 
             them ask for, or the language model's weights are not in memory. They are unchanged then.
     """
     tensors = _read(file)
+    hidden = _size(tensors, "speech_query_tokens", Sizes.hidden)
+    if hidden % HEAD:
+        raise UserError(f"--weights {file}: its Q-Former has {hidden} features, expected a multiple of {HEAD}")
     bridge = Bridge(
         Sizes(
             speech=speech or _size(tensors, "ln_speech.weight", Sizes.speech),
             sound=sound or _size(tensors, "ln_audio.weight", Sizes.sound),
             model=model.get_input_embeddings().embedding_dim,  # type: ignore[operator]
-            hidden=_size(tensors, "speech_query_tokens", Sizes.hidden),
+            hidden=hidden,
             inner=_size(tensors, f"{_QFORMER}bert.encoder.layer.0.intermediate_query.dense.bias", Sizes.inner),
         )
     )
@@ -158,25 +161,21 @@ def _size(tensors: Mapping[str, Tensor], key: str, default: int) -> int:
 
 def _compare(file: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, tuple[int, ...]]) -> None:
     missing, unexpected = expected.keys() - tensors.keys(), tensors.keys() - expected.keys()
-    sizes = (
-        []
-        if missing
-        else [  # a key that is missing may leave the sizes of others open
-            f"{key} has shape {tuple(tensors[key].shape)}, expected {shape}"
-            for key, shape in expected.items()
-            if tensors[key].shape != shape
-        ]
-    )
+    comparable = {} if missing else expected  # a key that is missing may leave the sizes of others open
+    sizes = [
+        f"{key} has shape {tuple(tensors[key].shape)}, expected {shape}"
+        for key, shape in comparable.items()
+        if tensors[key].shape != shape
+    ]
     faults = _faults(missing, unexpected, sizes)
     if faults:
         raise UserError(f"--weights {file}: does not fit what --vicuna, --whisper and --beats name: {faults}")
 
 
-def _faults(missing: Iterable[str], unexpected: Iterable[str], sizes: list[str]) -> str:
-    named = {"missing": sorted(missing), "unexpected": sorted(unexpected)}
-    return "; ".join(
-        [*(f"{word} {some(keys)}" for word, keys in named.items() if keys), *([some(sizes, 2)] if sizes else [])]
-    )
+def _faults(missing: Collection[str], unexpected: Collection[str], sizes: list[str]) -> str:
+    faults = {"missing": missing, "unexpected": unexpected}
+    named = [f"{fault} {some(sorted(keys))}" for fault, keys in faults.items() if keys]
+    return "; ".join([*named, *([some(sizes, 2)] if sizes else [])])
 
 
 @torch.no_grad()

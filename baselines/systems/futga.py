@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions
+from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions, Search
 from ..generative.local import LocalGenerative
 from ..options import option
 from ..sound.checkpoints import HELP
@@ -29,7 +29,7 @@ class FutgaListener(SalmonnListener):
 
     ears = Salmonn7BListener.ears
     file = "salomnn_7b.bin"  # so the authors spelt it
-    published_search = {"num_beams": 10, "min_new_tokens": 1, "repetition_penalty": 1.5}  # noqa: RUF012
+    published = Search(beams=10, repetition_penalty=1.5)
 
 
 @dataclass(frozen=True)

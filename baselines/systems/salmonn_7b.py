@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions, ears_of
+from ..generative.families.salmonn import WEIGHTS_HELP, SalmonnListener, SalmonnOptions, Search, ears_of
 from ..generative.local import LocalGenerative
 from ..options import option
 from ..sound.checkpoints import HELP
@@ -26,7 +26,7 @@ class Salmonn7BListener(SalmonnListener):
 
     ears = ears_of(context=4096, weights_gib=12.6, cache_kib_per_token=512)
     file = "salmonn_7b_v0.pth"
-    published_search = {"num_beams": 4, "min_new_tokens": 1}  # noqa: RUF012 - nobody changes it
+    published = Search(beams=4)
 
 
 @dataclass(frozen=True)

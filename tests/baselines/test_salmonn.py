@@ -275,6 +275,13 @@ def test_a_shape_that_does_not_fit_is_told_with_the_one_that_would(
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
+def test_a_q_former_that_is_no_bert_is_refused(parts: Parts, tmp_path: Path) -> None:
+    """Its heads have 64 numbers each."""
+    file = save_checkpoint(tmp_path / "bridge", tensors=draw() | {"speech_query_tokens": torch.zeros(1, 1, 200)})
+    with pytest.raises(UserError, match="its Q-Former has 200 features, expected a multiple of 64"):
+        bridge(file, vicuna(parts))
+
+
 def test_what_is_no_checkpoint_is_refused(parts: Parts, tmp_path: Path) -> None:
     """No file, no archive, an archive of something else, and code in place of tensors."""
     file, model = tmp_path / "bridge.pth", vicuna(parts)

@@ -82,6 +82,18 @@ class Part(NamedTuple):
     revision: str
 
 
+class Search(NamedTuple):
+    """How the MusiCRS paper's own run searched for an answer, of at least one token.
+
+    Attributes:
+        beams: Beams.
+        repetition_penalty: What the logits of tokens that the answer has already are divided or multiplied by.
+    """
+
+    beams: int
+    repetition_penalty: float = 1.0
+
+
 class SalmonnListener(TransformersListener):
     """Vicuna that hears through Whisper's encoder and BEATs.
 
@@ -91,14 +103,13 @@ class SalmonnListener(TransformersListener):
 
     Attributes:
         file: Name of the checkpoint.
-        published_search: How the paper's own run searched for answers, as `generate` takes it; other protocols search
-            greedily.
+        published: How the paper's own run searched; the `paper` protocol does so, others search greedily.
     """
 
     options: SalmonnOptions
     model_class: ClassVar[str] = "LlamaForCausalLM"
     file: ClassVar[str]
-    published_search: ClassVar[dict[str, Any]]
+    published: ClassVar[Search]
 
     @property
     def revision(self) -> str:
@@ -129,13 +140,14 @@ class SalmonnListener(TransformersListener):
         """Vicuna, changed as the checkpoint says."""
         model = super().model
         if self._is_published:
-            model.generation_config.update(**self.published_search)
+            penalty = self.published.repetition_penalty
+            model.generation_config.update(min_new_tokens=1, repetition_penalty=penalty)
         return model
 
     @property
     def beams(self) -> int:  # type: ignore[override]  # here the protocol decides
         """Those of the published run in the protocol of the paper."""
-        return self.published_search["num_beams"] if self._is_published else 1
+        return self.published.beams if self._is_published else 1
 
     def load_model(self) -> Any:
         """Load Vicuna and the ears, and merge what was learnt into Vicuna."""
