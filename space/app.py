@@ -32,8 +32,9 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         page: What is shown of it.
     """
 
-    def file(what: str, given: Mapping[str, Any]) -> dict[str, str]:
-        return file_of(desk, page.settle(Address.read(given)), what)
+    def file(asked: Mapping[str, Any]) -> dict[str, str]:
+        with in_one_sentence():
+            return file_of(desk, page.settle(Address.read(asked["address"])), asked["what"])
 
     with gr.Blocks(title="MusiCRS leaderboard", analytics_enabled=False) as blocks:
         frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
@@ -56,7 +57,7 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         def show(given: Mapping[str, Any]) -> dict[Any, Any]:
             here = page.settle(Address.read(given))
             made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
-            made |= {frame: page.frame(here), drawer: page.details(here)}
+            made |= {frame: page.frame(here, str(given.get("asked", ""))), drawer: page.details(here)}
             if here.tab == "submit":
                 made[sheets["submit"]] = said
             elif here.tab in plots:

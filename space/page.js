@@ -2,16 +2,18 @@
 // and going back renders what it named before.
 window.space = (() => {
   let send = null;
-  let waiting = null;
-  let rendered = null;
+  let server = null;
+  let asked = 0;
+  let open = 1; // questions without an answer; the first is asked by loading the page
+  let rendered = {};
 
   const params = (search) => Object.fromEntries(new URLSearchParams(search));
 
-  // Every visit asks for one page; what was asked first must not be shown last.
   function ask() {
-    if (send) send("input", params(location.search));
-    else waiting = true;
+    asked += 1;
+    open += 1;
     document.body.dataset.busy = "";
+    send("input", { ...params(location.search), asked });
   }
 
   function go(search, { replace = false } = {}) {
@@ -72,16 +74,22 @@ window.space = (() => {
   }
 
   function shown() {
+    open -= 1;
+    // What was asked first must not stay when it is answered last.
+    const current = Number(document.querySelector("#frame header")?.dataset.asked ?? 0) === asked;
+    if (!current && !open) return ask();
+    if (!current) return;
     delete document.body.dataset.busy;
+    document.body.dataset.shown = location.search;
     settle();
     const query = params(location.search);
-    const before = rendered ?? {};
+    const before = rendered;
     rendered = query;
     const heading = document.querySelector("#details h2");
     if (query.row && query.row !== before.row) heading?.focus();
     if (!query.row && before.row) document.querySelector(`a[data-row="${CSS.escape(before.row)}"]`)?.focus();
     if (query.thread && query.thread !== before.thread) document.querySelector("#thread")?.scrollIntoView({ block: "nearest" });
-    if ((query.tab ?? "") !== (before.tab ?? "") && before !== rendered) scrollTo(0, 0);
+    else if ((query.tab ?? "") !== (before.tab ?? "")) scrollTo(0, 0);
   }
 
   document.addEventListener("keydown", (event) => {
@@ -114,13 +122,12 @@ window.space = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  let server = null;
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button[data-save]");
     if (!button) return;
     button.disabled = true;
     try {
-      const file = await server.file(button.dataset.save, params(location.search));
+      const file = await server.file({ what: button.dataset.save, address: params(location.search) });
       if (file.error) alert(file.error);
       else save(file.name, file.text);
     } finally {
@@ -133,7 +140,6 @@ window.space = (() => {
     attach(element, trigger, functions) {
       send = trigger;
       server = functions;
-      if (waiting) ask();
     },
     shown,
     // Called when a submission was judged.

@@ -79,11 +79,11 @@ class Page:
             thread=here.thread if here.thread in design.references.position else "",
         )
 
-    def frame(self, here: Address) -> Html:
-        """The head of the page."""
+    def frame(self, here: Address, asked: str = "") -> Html:
+        """The head of the page; `asked` is the number that the browser gave its question."""
         design = self.design(here)
         shown = lines(self.board, Query(design=design.name, reported=False))
-        return frame(shown, len(set(design.references.groups["genre"])), here)
+        return frame(shown, len(set(design.references.groups["genre"])), here, asked)
 
     def leaderboard(self, here: Address) -> Html:
         """The first tab; what was rendered since the board last changed is kept."""
