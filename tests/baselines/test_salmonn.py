@@ -295,7 +295,7 @@ def test_what_is_no_checkpoint_is_refused(parts: Parts, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="expected a checkpoint of SALMONN or FUTGA: a dictionary of tensors"):
             bridge(file, model)
     with file.open("wb") as stream:
-        pickle.dump({"model": print}, stream)
+        pickle.dump({"model": print}, stream, protocol=2)
     with pytest.raises(UserError, match="cannot be read"):
         bridge(file, model)
 
