@@ -22,8 +22,9 @@ $(COMPAT)/.done: setup.cfg pyproject.toml
 demo: $(VENV)/.done
 	$(OFFLINE) HF_HOME=$(CURDIR)/.demo/hf PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python -m baselines demo --out .demo
 
+# One thread a process: several processes with threads of their own wait for each other most of the time.
 test: $(VENV)/.done
-	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser
+	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser
 
 # Needs Debian's chromium; apart from `make test`, which asks for no system package.
 test-browser: $(VENV)/.done
