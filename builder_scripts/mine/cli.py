@@ -41,9 +41,9 @@ def mine(
     dump is damaged: its rows up to the damage are kept, and it is mined again once the file has been replaced.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     from ..layout import Work
+    from .bar import mine_with_bar
     from .dumps import find_dumps
     from .executors import default_workers, memory_per_worker
     from .run import Mining
@@ -57,10 +57,7 @@ def mine(
         told.print(f"{len(mining.done)} of {len(found)} dumps are mined already")
     if todo:
         told.print(f"{workers} workers, up to {memory_per_worker(todo) / 2**30:.1f} GiB of memory each")
-    columns = (TextColumn("Mining"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=told, disable=not todo) as progress:
-        task = progress.add_task("", total=sum(dump.path.stat().st_size for dump in todo))
-        mined = mining.run(workers, executor.value, master, lambda size: progress.update(task, advance=size))
+    mined = mine_with_bar(mining, workers, executor.value, master, told)
     _tell(mined, work)
     if mined.damaged:
         raise typer.Exit(1)

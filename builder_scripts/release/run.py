@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -14,48 +13,27 @@ from musicrs_dataset.describe import Description, describe
 from musicrs_dataset.fetch.store import AudioStore
 from musicrs_dataset.folders import replacing_folder
 from musicrs_dataset.loading import iter_threads, richest_config
-from musicrs_dataset.named_pools import NamedPools
-from musicrs_dataset.pools import Design, read_pools
+from musicrs_dataset.pools import Design
 from musicrs_dataset.records import Thread
-from musicrs_dataset.sources import file_sha256
 from musicrs_metric.errors import UserError, some
 from musicrs_metric.files import write_text
 
-from ..audio.links import Video
 from ..layout import Work, require
-from ..lines import read_lines
 from ..manifest import Counts, StageManifest, hash_files, is_done, manifest_path, versions_of
 from ..mine.authors import Pseudonyms, author_salt
 from ..pools.run import pool_file
-from ..refine.schema import CorpusThread, read_corpus
 from .answers import write_answers
-from .authors import without_names, write_authors
+from .authors import write_authors
 from .datasheet import STAGES, Facts, datasheet
 from .funnel import funnel
 from .licences import licences
 from .making import about, draw_figures, own_card, write_labels, write_manifests, write_merges
 from .options import Options
-from .takedown import Takedown, read_takedown, take_down
+from .records import Corpus, read_released
+from .takedown import Takedown, read_takedown
 
 STAGE = "release"
 Track = Callable[[Sequence[Thread]], Iterable[Thread]]
-
-
-@dataclass(frozen=True)
-class _Corpus:
-    """What is released.
-
-    Attributes:
-        threads: After takedown.
-        records: The same as records of the dataset, with the pools of the first design.
-        pools: Those of the other designs.
-        counts: What became of threads, replies and links.
-    """
-
-    threads: Sequence[CorpusThread]
-    records: Sequence[Thread]
-    pools: Sequence[NamedPools]
-    counts: Mapping[str, Counts]
 
 
 def folder_of(work: Work, options: Options) -> Path:
@@ -79,19 +57,14 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
     """
     began = perf_counter()
     target = folder_of(work, options)
-    lists = [path for path in (options.takedown, work.takedown) if path is not None]
-    takedown = read_takedown(*lists)
-    if options.takedown is not None and not options.takedown.is_file():
-        raise UserError(f"{options.takedown}: no such file; expected a list of ids to remove")
-    if takedown.ids:
-        takedown.write(work.takedown)
+    takedown = _listed(work, options)
     manifests = _manifests(work)
     inputs = hash_files(_inputs(work, manifests), below=work.root)
     if is_done(target, STAGE, options.to_dict(), inputs):
         return StageManifest.read(target, STAGE), False
     _refuse_strangers(target)
     pseudonyms = Pseudonyms(author_salt(work.salt))
-    corpus = _corpus(work, manifests, takedown, pseudonyms)
+    corpus = read_released(work, manifests, takedown, pseudonyms)
     steps = funnel(manifests, corpus.counts["threads"])
     with replacing_folder(target) as folder:
         _write(folder, work, corpus, options, manifests, track)
@@ -119,11 +92,24 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
     return manifest, True
 
 
+def _listed(work: Work, options: Options) -> Takedown:
+    """The list of the work folder with what is new on that of the user, which stays there."""
+    if options.takedown is not None and not options.takedown.is_file():
+        raise UserError(f"{options.takedown}: no such file; expected a list of ids to remove")
+    takedown = read_takedown(work.takedown, *([options.takedown] if options.takedown else []))
+    if takedown.ids:
+        takedown.write(work.takedown)
+    return takedown
+
+
 def _manifests(work: Work) -> dict[str, StageManifest]:
     """The manifests of the stages; those that may be passed over need not be there."""
     optional = {"audio", "annotate"}
     there = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
-    return {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in there}
+    found = {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in there}
+    if found["pools"].parameters["unjudged"]:
+        found.pop("annotate", None)  # of an earlier run, and none of this corpus
+    return found
 
 
 def _manifest_file(work: Work, stage: str) -> Path:
@@ -157,43 +143,10 @@ def _refuse_strangers(target: Path) -> None:
         )
 
 
-def _corpus(work: Work, manifests: Mapping[str, StageManifest], takedown: Takedown, pseudonyms: Pseudonyms) -> _Corpus:
-    left = take_down(read_corpus(work.settled), takedown)
-    if not left.threads:
-        raise UserError(f"{work.settled}: nothing is left of it after takedown; there is nothing to release")
-    kept = [thread.thread_id for thread in left.threads]
-    statuses = _statuses(work)
-    first, *others = [Design(name) for name in manifests["pools"].parameters["designs"]]
-    pools = read_pools(pool_file(work, first))
-    records = []
-    for thread in left.threads:
-        record = thread.to_thread(pools[thread.thread_id])
-        links = tuple(
-            replace(link, status=statuses[link.video_id].status if link.video_id in statuses else "new")
-            for link in record.links
-        )
-        query, post = (
-            takedown.blot(without_names(text or "", pseudonyms)) for text in (record.query, record.post)
-        )  # fmt: skip
-        records.append(replace(record, query=query, post=post, links=links))
-    named = []
-    for design in others:
-        drawn = read_pools(pool_file(work, design))
-        part = {thread_id: drawn[thread_id] for thread_id in kept}
-        named.append(NamedPools(str(design), part, file_sha256(pool_file(work, design))))
-    return _Corpus(left.threads, records, named, left.counts)
-
-
-def _statuses(work: Work) -> dict[str, Video]:
-    if not work.videos.is_file():
-        return {}
-    return {video.video_id: video for video in read_lines(work.videos, Video)}
-
-
 def _write(
     folder: Path,
     work: Work,
-    corpus: _Corpus,
+    corpus: Corpus,
     options: Options,
     manifests: Mapping[str, StageManifest],
     track: Track,

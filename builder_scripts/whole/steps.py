@@ -53,7 +53,7 @@ def steps(config: RunConfig, console: Console) -> Iterator[Step]:
         console: For progress, and for what people have to be told.
     """
     work = Work(config.work)
-    yield Step("mine", lambda: _mine(config, work))
+    yield Step("mine", lambda: _mine(config, work, console))
     yield Step("threads", lambda: _threads(config, work))
     yield Step("extract", lambda: _ask("extract", config.extract, work, console))
     yield Step("queries", lambda: _ask("queries", config.queries, work, console))
@@ -68,27 +68,18 @@ def steps(config: RunConfig, console: Console) -> Iterator[Step]:
         yield Step("baseline", lambda: _baseline(config, work))
 
 
-def _mine(config: RunConfig, work: Work) -> Done:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
+def _mine(config: RunConfig, work: Work, console: Console) -> Done:
+    from ..mine.bar import mine_with_bar
     from ..mine.dumps import find_dumps
-    from ..mine.executors import default_workers
     from ..mine.run import Mining
 
     section = config.mine
     mining = Mining(find_dumps(section.dumps), work, section.subreddits)
-    todo = [job.dump for job in mining.jobs]
-    columns = (TextColumn("Mining"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not todo) as progress:
-        task = progress.add_task("", total=sum(dump.path.stat().st_size for dump in todo))
-        mined = mining.run(
-            section.workers or default_workers(todo), section.executor, section.master,
-            lambda size: progress.update(task, advance=size),
-        )  # fmt: skip
+    mined = mine_with_bar(mining, section.workers, section.executor, section.master, console)
     if mined.damaged:
-        first = mined.damaged[0]
-        raise UserError(f"{first.path}: {first.damage}; {len(mined.damaged)} damaged in all; fetch it again")
+        first, *others = mined.damaged
+        more = f", and {len(others)} further dumps are damaged" if others else ""
+        raise UserError(f"{first.path}: {first.damage}{more}; fetch it again, or take it off the list")
     return Done(StageManifest.read(work.bronze, "mine"), bool(mined.n_new))
 
 
