@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -243,6 +244,47 @@ def test_stopped_in_an_orderly_way(hub: FakeHub, put_in_process: Callable[[Submi
     process.terminate()
     process.communicate(timeout=20)
     assert times_committed(hub) == {path_of(submission()): 1}
+
+
+STORM = """
+import sys
+from space.store.hub import HubStore, Pace
+from space.store.remote import ResultsRepo
+from tests.space.test_hub_store import QUICK, submission
+folder, endpoint, start = sys.argv[1:]
+store = HubStore(folder, ResultsRepo("org/results", "hf_writer", endpoint), pace=QUICK)
+store.start()
+for i in range(int(start), int(start) + 1000):
+    receipt = store.put(submission(f"system {i}"))
+    print(receipt.key, receipt.state, flush=True)
+"""
+
+
+def test_killed_in_a_storm(hub: FakeHub, open_store: Open, tmp_path: Path) -> None:
+    """Killed again and again at any moment while the Hub fails in every way: what was acknowledged is there, once."""
+    draw, told = random.Random(0), dict[str, str]()
+    for life in range(int(os.environ.get("MUSICRS_STORM", "3"))):
+        with hub.lock:
+            for _ in range(6):
+                status, after = draw.choice([0, 409, 412, 429, 500]), draw.random() < 0.5
+                hub.faults.append(Fault("/commit/", status, times=draw.randint(1, 2), after=after))
+        process = subprocess.Popen(
+            [sys.executable, "-c", STORM, str(tmp_path / "board"), hub.endpoint, str(1000 * life)],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, **ONLINE},
+        )  # fmt: skip
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]  # it has begun
+        time.sleep(draw.uniform(0.0, 1.5))
+        process.kill()
+        lines += process.communicate()[0].splitlines()
+        told |= dict(line.split() for line in lines if len(line.split()) == 2)
+        stored = {key for key, state in told.items() if state == "stored"}
+        assert {f"submissions/{file_name(key)}" for key in stored} <= set(hub.repos[PAGE])
+    hub.faults.clear()
+    assert until(partial(nothing_waits, open_store()))
+    assert told
+    assert {f"submissions/{file_name(key)}" for key in told} <= set(times_committed(hub))
+    assert set(times_committed(hub).values()) == {1}
 
 
 def test_a_name_that_is_none() -> None:
