@@ -144,6 +144,9 @@ def test_answers_with_nothing_in_them(text: str, outcome: str) -> None:
         ('{"ranking": ["[11]", "3", 2, 13]}', [11, 3, 2], 0, 1),
         ('[{"id": 11, "why": "fast"}, {"id": 3, "why": "loud"}]', [11, 3], 0, 0),
         ("song 11 > song 3", [11, 3], 0, 0),
+        ("[3] is calm.\n[11] is loud.\n\nRanking: [11] > [3]", [11, 3], 0, 0),
+        ("Best: [3] > [11]\nThen: [2] > [1]", [3, 11, 2, 1], 0, 0),
+        ("<answer>[11] > [3]</answer>", [11, 3], 0, 0),
         ("[1] song 11\n[2] song 3", [11, 3], 0, 0),
     ],
 )
@@ -199,6 +202,12 @@ def test_numbers_are_titles_where_nobody_asked_for_numbers() -> None:
         "Team\n\nIris\n\nI hope this helps!",
         "TEAM\niris",
         "- Team\u200b\n- Iris",
+        "<answer>Team, Iris</answer>",
+        "**Final answer:** Team, Iris",
+        "1、Team\n2、Iris",
+        "1st: Team\n2nd: Iris",
+        "Iris, Team and the like come to mind first.\n\nSo my order is:\nTeam, Iris",
+        "Draft:\n1. Iris\n2. Team\n\nOn second thought:\n1. Team\n2. Iris",
         'Draft: ["Iris"]\nFinal: ["Team", "Iris"]',
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .result import Item
 from .wrapping import bare
@@ -29,6 +29,17 @@ def is_something(item: Item) -> bool:
 def item(text: str, place: int | None) -> Item:
     """An item, its text without marker and wrapping."""
     return Item(bare(text), place)
+
+
+def decisive(rows: Sequence[list[Item]]) -> list[Item]:
+    """The items of the rows of an answer, or those of one row that says it all.
+
+    Models draft, discuss and then answer: where one row names all that the rows name together, the last such row is the
+    answer, and the others led to it.
+    """
+    everything = [found for row in rows for found in row]
+    whole = [row for row in rows if n_named(row) == n_named(everything)]
+    return whole[-1] if whole and n_named(everything) > 1 else everything
 
 
 def n_named(items: Iterable[Item]) -> int:

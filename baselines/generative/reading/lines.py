@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
-from .items import is_talk, item
+from .items import decisive, is_talk, item
 from .result import Item
 from .titles import Titles
 from .wrapping import marker_kind
@@ -34,12 +35,14 @@ def from_lines(text: str, titles: Titles) -> list[Item]:
     kind = _kind(lines)
     lines = [line if line.kind == kind else line._replace(place=titles.whole(line.text)) for line in lines]
     listing = {line.paragraph for line in lines if line.place is not None}
-    return [
-        item(line.text, line.place)
+    listed = [
+        line
         for line in lines
         if line.place is not None
         or (line.kind == kind and (kind is not None or line.paragraph in listing) and not is_talk(line.text))
     ]
+    paragraphs = groupby(listed, key=lambda line: line.paragraph)
+    return decisive([[item(line.text, line.place) for line in paragraph] for _, paragraph in paragraphs])
 
 
 def _kind(lines: list[_Line]) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from musicrs_metric.matching import Pool
 
+from .items import decisive
 from .result import Item
 
 _BRACKETED = re.compile(r"\[\s{0,3}(-?\d{1,9})\s{0,3}\]")
@@ -49,9 +50,9 @@ class Numbers:
         """
         lines = text.split("\n")
         for numbers in (_leading, _BRACKETED.finditer, _bare):
-            found = [self.item(int(match[1]), match[0]) for line in lines for match in numbers(line)]
-            if found:
-                return found
+            rows = [[self.item(int(match[1]), match[0]) for match in numbers(line)] for line in lines]
+            if any(rows):
+                return decisive(list(filter(None, rows)))
         return []
 
 

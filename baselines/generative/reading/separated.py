@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .items import is_talk, item, n_named
+from .items import decisive, is_talk, item, n_named
 from .result import Item
 from .titles import Titles
 
@@ -44,7 +44,7 @@ class Separated:
             return []
         rows = [row for line in text.split("\n") if n_named(row := self._row(line))]
         lists = [row for row in rows if n_named(row) > 1 or len(row) == 1]
-        return [found for row in lists or rows for found in row]
+        return decisive(lists or rows)
 
     def _row(self, line: str) -> list[Item]:
         """The items of a line; neighbours are joined again where together they are a title."""

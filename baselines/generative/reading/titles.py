@@ -41,7 +41,7 @@ _QUOTED = re.compile(r"\s*(?:\*\*|__|[\"“«‘'`])([^\n]{1,300}?)(?:\*\*|__|[\
 _DASH = re.compile(r"\s{1,9}[-–—]{1,3}(?=\s)")
 _SEPARATOR = re.compile(r"\s{1,9}(?:[-–—]{1,3}(?=\s)|by(?=\s)|(?=[(\[])|(?:feat|ft)\b\.?)", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?](?=\s)")
-_FURTHER = re.compile(r"[:,;](?=\s)")
+_FURTHER = re.compile(r"[:,;](?=[\s*_])")
 
 
 class Titles:

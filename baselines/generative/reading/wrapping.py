@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterator
 
 # What a model writes after a hundred titles with a remark each is a loop; it is not read.
-MOST_READ = 200_000
+MOST_READ = 100_000
 
 _THINK_END = re.compile(r"</think(?:ing)?>|\[/THINK\]", re.IGNORECASE)
 _THINK_START = re.compile(r"<think(?:ing)?>|\[THINK\]", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*\w*[ \t]*$", re.MULTILINE)
+_TAG = re.compile(r"</?(?:final|answer|ranking|ranked|result|output|response|list)[a-z_]{0,20}>", re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 
 _NUMBER = re.compile(
-    r"\s*(?:\*\*|__)?(?:(?:rank|place|no\.?|number)\s)?[#(\[]?\d{1,4}"
-    r"(?:[.)\]](?!\d)|:(?=\s|\*)|\s+[-–—](?=\s))[:.]?(?:\*\*|__)?\s*",
+    r"\s*(?:\*\*|__)?(?:(?:rank|place|no\.?|number)\s)?[#(\[]?\d{1,4}(?:st|nd|rd|th)?"
+    r"(?:[.)\]、](?!\d)|:(?=\s|\*)|\s+[-–—](?=\s))[:.]?(?:\*\*|__)?\s*",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪●·–—>]|#{1,6})\s+")
@@ -26,7 +27,7 @@ _TAIL = " \t,;.:!"
 
 
 def visible(text: str) -> tuple[str, bool]:
-    """Take thinking blocks and fences out of an answer.
+    """Take thinking blocks, fences and tags such as `<answer>` out of an answer.
 
     Args:
         text: What the model wrote. Some servers hand over only the end of a thinking block.
@@ -40,7 +41,7 @@ def visible(text: str) -> tuple[str, bool]:
         after = text[end.end() :]
     start = _THINK_START.search(after)
     answer = after if start is None else after[: start.start()]
-    return _FENCE.sub("", _LINE_END.sub("\n", answer[:MOST_READ])), start is not None
+    return _FENCE.sub("", _TAG.sub("\n", _LINE_END.sub("\n", answer[:MOST_READ]))), start is not None
 
 
 def marker_kind(line: str) -> str | None:
