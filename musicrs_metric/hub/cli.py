@@ -39,14 +39,14 @@ def results(
     dry_run: DryRun = False,
 ) -> None:
     """Compute a run's scores, and open a pull request that puts them on the model's page (`.eval_results`, card)."""
-    from ..references import load_references
+    from ..references import dataset_folder, load_references
     from ..runs import config_of, read_run
     from .client import in_words, repo_id
     from .pull import CARD, ModelFiles, model_files, open_pull_request, results_path, updated
     from .results import hub_result
 
     repo_id(model, "--model")
-    if benchmark is None and dataset.count("/") != 1:
+    if benchmark is None and ("/" not in dataset or dataset_folder(dataset) is not None):
         raise UserError("--benchmark is missing: the Hub is told results by the dataset's id there, owner/name")
     benchmark = repo_id(benchmark or dataset, "--benchmark")
     references = load_references(dataset, config_of(run))

@@ -197,6 +197,14 @@ def test_one_line_for_each_mistake(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_folder_is_no_id(tool: Tool, run: Path, tmp_path: Path) -> None:
+    """A dataset on disk does not tell what it is called on the Hub, also where its path looks like an id."""
+    data = write_repo(tmp_path / "data", columns_of(REFERENCES))
+    for name in (str(data), "musicrs"):
+        done = tool("results", run, "--model", "other/clap", "--dataset", name, "--dry-run")
+        assert (done.returncode, done.stderr.count("--benchmark is missing")) == (2, 1)
+
+
 def test_benchmark_file(hub: FakeHub, tool: Tool) -> None:
     """`eval.yaml` names the framework and a task per configuration, and says what Hugging Face must still allow."""
     written: dict[str, Any] = yaml.safe_load(eval_yaml())
