@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from baselines.registry import system_class
 from baselines.system import ALL_MODALITIES
 from musicrs_metric.run_card import Modality
 from tests.baselines import family_checks as checks
-from tests.baselines.one_thread import one_thread
 from tests.baselines.tiny_flamingo import save_audio_flamingo3, save_music_flamingo
 from tests.baselines.tiny_lm import tone
 from tests.baselines.tiny_omni import save_qwen2_5_omni, save_qwen3_omni
@@ -40,9 +39,8 @@ class Family(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=SAVERS)
-def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Family]:
-    with one_thread():
-        yield Family(request.param, SAVERS[request.param](tmp_path_factory.mktemp(request.param)))
+def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Family:
+    return Family(request.param, SAVERS[request.param](tmp_path_factory.mktemp(request.param)))
 
 
 def test_packed_scores_are_naive_scores(family: Family) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,6 @@ from baselines.generative.listener import Completion, Prompt
 from baselines.system import Task
 from musicrs_metric.run_card import Modality
 from tests.baselines import family_checks as checks
-from tests.baselines.one_thread import one_thread
 from tests.baselines.tiny_flamingo import save_audio_flamingo3, save_music_flamingo
 from tests.baselines.tiny_lm import NAMES, tone
 from tests.baselines.toys import thread
@@ -27,9 +26,8 @@ SAVERS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    with one_thread():
-        yield {name: save(tmp_path_factory.mktemp(name)) for name, save in SAVERS.items()}
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {name: save(tmp_path_factory.mktemp(name)) for name, save in SAVERS.items()}
 
 
 @pytest.mark.parametrize("seconds", [0.1, 1.0, 29.99, 30.0, 31.0, 61.7])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from baselines.generative.families.whisper import in_chunks, quartered
 from baselines.generative.listener import Prompt
 from musicrs_dataset.cutting import Samples
 from tests.baselines import family_checks as checks
-from tests.baselines.one_thread import one_thread
 from tests.baselines.tiny_lm import tone
 from tests.baselines.tiny_omni import save_qwen2_5_omni, save_qwen3_omni
 
@@ -28,9 +27,8 @@ CLIPS = [
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    with one_thread():
-        yield {name: save(tmp_path_factory.mktemp(name)) for name, save in SAVERS.items()}
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {name: save(tmp_path_factory.mktemp(name)) for name, save in SAVERS.items()}
 
 
 def test_four_frames_become_one_vector() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from baselines.systems.phi4_multimodal import Phi4Options
 from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 from tests.baselines import family_checks as checks
-from tests.baselines.one_thread import one_thread
 from tests.baselines.tiny_lm import tone
 from tests.baselines.tiny_phi4 import ALPHA, RANK, save_phi4_multimodal
 
@@ -34,9 +33,8 @@ SWITCH = 128
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with one_thread():
-        yield save_phi4_multimodal(tmp_path_factory.mktemp(NAME), switch=SWITCH)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_phi4_multimodal(tmp_path_factory.mktemp(NAME), switch=SWITCH)
 
 
 def test_the_weights_are_those_of_the_pull_request() -> None:
