@@ -18,11 +18,12 @@ from typing import Any, cast
 
 import gradio as gr
 
+from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import PredictionError
 from musicrs_metric.run_card import Modality, Paradigm, Reads
 
-from .board.lines import Query
+from .board.lines import MEASURES, Query
 from .desk import Desk
 from .intake import Form
 from .limits import caller_of
@@ -133,6 +134,7 @@ def expose(desk: Desk) -> None:
         reported: bool = True,
         sort: str = "recall@20",
         ascending: bool = False,
+        every_measure: bool = False,
     ) -> list[dict[str, Any]]:
         """The leaderboard.
 
@@ -146,6 +148,7 @@ def expose(desk: Desk) -> None:
             reported: Whether the paper's own figures are among the lines.
             sort: A measure, name, modality, paradigm, reads, received, coverage or answered.
             ascending: The least first.
+            every_measure: All measures, in place of recall@20, ndcg@20 and mrr.
 
         Returns:
             One object per line, chance first; shares lie between 0 and 1, and null is what nobody knows.
@@ -162,7 +165,7 @@ def expose(desk: Desk) -> None:
             ascending=ascending is True,
         )
         with in_one_sentence():
-            return desk.leaderboard(query)
+            return desk.leaderboard(query, MEASURES if every_measure is True else HEADLINE)
 
     def predictions(key: str) -> str:
         """The predictions of a row as the text of a predictions.jsonl, to compute its scores again.

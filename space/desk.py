@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.predictions import PREDICTIONS, format_line, read_prediction_lines
 from musicrs_metric.runs import score_predictions
 
 from .board.board import Board
-from .board.lines import Line, Query, line_of, lines
+from .board.lines import MEASURES, Line, Query, line_of, lines
 from .board.rows import Row
 from .intake import Form, take
 from .intake.repo import fetch
@@ -125,13 +127,17 @@ class Desk:
         receipt = self.board.store.put(taken.submission)
         return Submitted(receipt, self.board.refresh().by_key.get(receipt.key), taken.warnings)
 
-    def leaderboard(self, query: Query) -> list[dict[str, Any]]:
+    def leaderboard(self, query: Query, measures: Sequence[str] = HEADLINE) -> list[dict[str, Any]]:
         """The lines of the table as plain JSON types.
+
+        Args:
+            query: Which lines.
+            measures: Which of their measures.
 
         Raises:
             UserError: The query names what there is not.
         """
-        return [plain_line(line) for line in lines(self.board, query)]
+        return [plain_line(line, measures) for line in lines(self.board, query)]
 
     def predictions(self, key: str) -> str:
         """The predictions of a row as the text of a prediction file, from which anybody can compute its scores again.
@@ -145,8 +151,13 @@ class Desk:
         return "".join(map(format_line, submission.predictions))
 
 
-def plain_line(line: Line) -> dict[str, Any]:
-    """A line of the table as plain JSON types; what nobody knows is None."""
+def plain_line(line: Line, measures: Sequence[str] = MEASURES) -> dict[str, Any]:
+    """A line of the table as plain JSON types; what nobody knows is None.
+
+    Args:
+        line: The line.
+        measures: Which of its measures.
+    """
     about: dict[str, Any] = {
         "kind": line.kind,
         "name": line.label,
@@ -173,5 +184,6 @@ def plain_line(line: Line) -> dict[str, Any]:
         }
         for metric, one in line.standings.items()
     }
-    interval = {name: list(pair) for name, pair in line.interval.items()}
-    return about | {"n": line.n, "values": dict(line.values), "interval": interval, "standings": standings}
+    values = {name: line.values[name] for name in measures if name in line.values}
+    interval = {name: list(line.interval[name]) for name in measures if name in line.interval}
+    return about | {"n": line.n, "values": values, "interval": interval, "standings": standings}

@@ -74,6 +74,8 @@ def test_a_submission_appears(server: Server) -> None:
     found = server.call("leaderboard", sort="received")
     assert [line["kind"] for line in found][:2] == ["chance", "submitted"]
     assert first["key"] in {line["key"] for line in found}
+    assert set(found[1]["values"]) == {"recall@20", "ndcg@20", "mrr"}
+    assert server.call("leaderboard", every_measure=True)[1]["values"].keys() == expected.values.keys()
     assert first["row"]["standings"]["mrr"]["to_chance"] in ("above", "at", "below")
 
 
@@ -167,7 +169,7 @@ def test_values_of_another_type(value: Any, server: Server) -> None:
 def test_our_own_faults_stay_with_us(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log has them; the answer holds neither a path nor a secret."""
 
-    def broken(query: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("/home/board/hf_secret")
 
     monkeypatch.setattr(server.desk, "leaderboard", broken)
