@@ -236,6 +236,23 @@ def test_the_answers_are_enough(world: World, tmp_path: Path) -> None:
     assert again.entities.read_bytes() == world.work.entities.read_bytes()
 
 
+def test_without_people(world: World, tmp_path: Path) -> None:
+    """A corpus that nobody has judged keeps every thread and every answer, and says so."""
+    work = Work(tmp_path / "raw")
+    shutil.copytree(world.work.root, work.root, ignore=shutil.ignore_patterns("release", "baseline", "audio"))
+    options = ["--work", str(work.root)]
+    for command in (["pools", "--unjudged", "--design", "paper"], ["release", "--name", "raw"]):
+        done = CliRunner().invoke(app, [*command, *options])
+        assert done.exception is None, done.output
+    release = work.release / "raw"
+    threads = {thread.thread_id: thread for thread in load_threads(release)}
+    assert len(threads) == ALL
+    assert threads[thread_id("metal", 1)].ground_truth == tuple(songs("metal", 1))
+    assert not (release / "making" / "labels.jsonl").exists()
+    for page in ("README.md", "datasheet.md"):
+        assert "No person has judged these threads" in (release / page).read_text()
+
+
 def test_nothing_of_others_is_deleted(world: World) -> None:
     """A file that no release has written stops the next one."""
     stranger = world.release / "notes.txt"
