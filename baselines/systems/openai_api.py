@@ -1,7 +1,8 @@
 """Any model behind an OpenAI-compatible server, asked in words: the next model needs no code.
 
 What the model hears is the user's to say, for a server does not tell: with `--clip-limit-s 30 --context 8192` clips
-are fitted as they are for Qwen2-Audio. A server that runs one clip a prompt is given all clips joined, `--joined`.
+are fitted as they are for Qwen2-Audio. A server that runs one clip a prompt is given all clips joined, `--joined`; vLLM
+runs several where it was started with `--limit-mm-per-prompt '{"audio": 10}'`.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def groups(text: str) -> Iterator[Group]:
     row: list[_Entry] = []
     at = 0
     while opening := _OPENING.search(text, at):
-        reader = _Reader(text, opening.start())
+        reader = _Walk(text, opening.start())
         value = reader.value()
         at = max(reader.at, opening.end())
         entries = _entries(value)
@@ -71,7 +71,7 @@ def _is_identifier(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 1 and isinstance(value[0], int)
 
 
-class _Reader:
+class _Walk:
     """Reads one value; `at` is where it stopped, `is_open` whether the text ended first."""
 
     def __init__(self, text: str, at: int) -> None:
