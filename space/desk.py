@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,8 @@ from .intake.unpack import lines_of
 from .limits import RateLimit, Turns
 from .settings import Settings
 from .store import Receipt
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,12 @@ class Desk:
     def _keep(self, upload: bytes, form: Form, card: bytes | None) -> Submitted:
         taken = take(upload, form, self.board.data, self.settings.limits, card=card)
         receipt = self.board.store.put(taken.submission)
-        return Submitted(receipt, self.board.refresh().by_key.get(receipt.key), taken.warnings)
+        try:
+            row = self.board.refresh().by_key.get(receipt.key)
+        except Exception:  # whatever it is, the sender is to hear that the submission is safe
+            _LOG.exception("the board cannot be made anew")
+            row = None
+        return Submitted(receipt, row, taken.warnings)
 
     def leaderboard(self, query: Query, measures: Sequence[str] = HEADLINE) -> list[dict[str, Any]]:
         """The lines of the table as plain JSON types.

@@ -83,8 +83,7 @@ class Board:
             return self.refresh()
         if time.monotonic() - self._looked_at > _LOOK_EVERY_S and not self._making.locked():
             self._looked_at = time.monotonic()
-            if self._made_of != self._stored():
-                threading.Thread(target=self.refresh, daemon=True).start()
+            threading.Thread(target=self._look, daemon=True).start()
         return self._snapshot
 
     def refresh(self) -> Snapshot:
@@ -125,6 +124,12 @@ class Board:
         if genre is None:
             return {row.key: row.standings for row in rows}
         return self._rank([Member(row.key, row.system) for row in rows], self.data.design(design), genre)
+
+    def _look(self) -> None:
+        try:
+            self.refresh()
+        except Exception:
+            _LOG.exception("the board cannot be made anew; readers see its last state")
 
     def _stored(self) -> _Stored:
         return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))

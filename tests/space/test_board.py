@@ -29,11 +29,14 @@ from space.board.pairing import Pairing, gains
 from space.board.rows import Row
 from space.board.standings import standings
 from space.board.threads import place, rankings_of, relevant_places
+from space.desk import Desk
+from space.settings import Settings
 from space.store import Store
 from space.store.local import LocalStore
 from tests.metric.support import columns_of, references_of, write_repo
 
-from .toy import POOLS, ranked, references, submission
+from .toy import FORM, POOLS, jsonl, ranked, references, submission
+from .toy import lines as toy_lines
 
 
 def fill(store: Store, n: int = 6) -> None:
@@ -288,6 +291,26 @@ def test_readers_do_not_wait_for_what_is_new(data: Data, store: LocalStore, monk
     while len(board.snapshot().rows) == 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [row.label for row in board.snapshot().rows] == ["System 0", "From elsewhere"]
+
+
+def test_a_store_that_fails_does_not_take_the_page_down(
+    data: Data, store: LocalStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Readers see the last state and the log says why; a sender hears that the submission is safe."""
+    monkeypatch.setattr("space.board.board._LOOK_EVERY_S", 0.0)
+    board = Board(data, store, None)
+    fill(store, 1)
+    board.snapshot()
+    monkeypatch.setattr(store, "entries", lambda: 1 / 0)
+    assert len(board.snapshot().rows) == 1
+    deadline = time.monotonic() + 10
+    while "last state" not in caplog.text and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "last state" in caplog.text
+    desk = Desk(Settings(), board)
+    made = desk.submit(jsonl(toy_lines(ranked(8))), FORM, caller="a")
+    assert (made.receipt.state, made.row) == ("stored", None)
+    assert store.get(made.receipt.key) is not None
 
 
 def test_a_withdrawn_submission_leaves(board: Board, store: LocalStore) -> None:

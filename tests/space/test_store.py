@@ -8,6 +8,8 @@ import os
 import random
 import signal
 import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -164,6 +166,15 @@ def test_forty_submissions_from_two_processes(store: LocalStore) -> None:
     assert all(store.get(entry.key) is not None for entry in entries)
     assert not store.set_aside()
     assert not list(store.folder.glob(".*.part"))
+
+
+def test_many_threads_of_one_process(store: LocalStore) -> None:
+    """Half of what they send is the same: it is stored by exactly one of them."""
+    sent = [submission(ranked(i % 10), at=i) for i in range(20)]
+    with ThreadPoolExecutor(8) as pool:
+        states = Counter(receipt.state for receipt in pool.map(store.put, sent))
+    assert states == {"stored": 10, "already": 10}
+    assert len(store.entries()) == 10
 
 
 def _put_forever(folder: Path, first: int, acknowledged: int) -> None:
