@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -39,17 +40,35 @@ class Member(NamedTuple):
     system: System
 
 
+class _Known(NamedTuple):
+    """What was ranked last.
+
+    Attributes:
+        state: What decides it: the rows, their labels and the code.
+        standings: The result.
+        made_at: When, in seconds of the monotonic clock.
+    """
+
+    state: str
+    standings: Standings
+    made_at: float
+
+
 class Ranking:
     """Ranks rows; the last result for each design, genre and `reads` is kept in memory and on disk.
 
+    Every new submission changes every ranking, and most genres are looked at less often than submissions come in times
+    of many. So the ranks within a genre may be some seconds old; those on all threads are always of the rows given.
+
     Args:
         folder: Where results lie, and may be deleted at any time; None keeps nothing on disk.
+        genre_age_s: How old the ranks within a genre may be, in seconds.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        self._known: dict[str, tuple[str, Standings]] = {}
-        self._lock = threading.Lock()
+    def __init__(self, folder: Path | None, *, genre_age_s: float = 15.0) -> None:
+        self.folder, self.genre_age_s = folder, genre_age_s
+        self._known: dict[str, _Known] = {}
+        self._locks: dict[str, threading.Lock] = {}
 
     def __call__(self, members: Sequence[Member], design: Design, genre: str | None = None) -> Standings:
         """Rank rows on one design of pools.
@@ -58,6 +77,9 @@ class Ranking:
             members: The rows.
             design: The data.
             genre: Rank on the threads of this genre alone.
+
+        Returns:
+            Key to metric to standing; in a genre, a row that came in some seconds ago may be missing.
 
         Raises:
             UserError: The data has no such genre.
@@ -69,12 +91,25 @@ class Ranking:
         ranked: dict[str, Mapping[str, Standing]] = {}
         for reads, peers in by_reads.items():
             place = f"standings-{_digest([design.fingerprint, genre, reads])[:16]}.json"
-            state = _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
-            with self._lock:  # of several who ask for the same, one computes it
-                if self._known.get(place, ("", {}))[0] != state:
-                    self._known[place] = (state, self._load(place, state) or self._make(peers, chosen, place, state))
-                ranked |= self._known[place][1]
+            ranked |= self._ranked(peers, chosen, place)
         return ranked
+
+    def _ranked(self, peers: Sequence[Member], chosen: Mask | None, place: str) -> Standings:
+        state = _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
+
+        def usable() -> Standings | None:
+            known = self._known.get(place)
+            age = self.genre_age_s if chosen is not None else 0.0
+            if known is None or (known.state != state and time.monotonic() - known.made_at >= age):
+                return None
+            return known.standings
+
+        with self._locks.setdefault(place, threading.Lock()):  # of several who ask for the same, one computes it
+            found = usable()
+            if found is None:
+                found = self._load(place, state) or self._make(peers, chosen, place, state)
+                self._known[place] = _Known(state, found, time.monotonic())
+            return found
 
     def _make(self, peers: Sequence[Member], chosen: Mask | None, place: str, state: str) -> Standings:
         found = standings([peer.system for peer in peers], HEADLINE, chosen=chosen)

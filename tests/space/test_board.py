@@ -26,6 +26,7 @@ from space.board.export import Form, export
 from space.board.labels import labels
 from space.board.lines import SORTS, Line, Query, lines
 from space.board.pairing import Pairing, gains
+from space.board.ranking import Member, Ranking
 from space.board.rows import Row
 from space.board.standings import standings
 from space.board.threads import place, rankings_of, relevant_places
@@ -133,6 +134,18 @@ def test_standings_of_a_genre() -> None:
     means = [float(system.table.values["mrr"][3:].mean()) for system in systems]
     assert [one["mrr"].mean for one in found] == pytest.approx(means)
     assert [one["mrr"].rank for one in found] == [1 + sum(other > mean for other in means) for mean in means]
+
+
+@pytest.mark.parametrize(("age", "known"), [(60.0, {"0"}), (0.0, {"0", "1"})])
+def test_ranks_within_a_genre_may_be_some_seconds_old(age: float, known: set[str], data: Data) -> None:
+    """Those on all threads are always of the rows given."""
+    table = score_predictions(ranked(), references()).table
+    members = [Member(str(i), System(f"s{i}", table, "thread")) for i in range(2)]
+    rank = Ranking(None, genre_age_s=age)
+    for rows in (members[:1], members):
+        of_genre, of_all = rank(rows, data.design(), "Jazz"), rank(rows, data.design())
+    assert of_genre.keys() == known
+    assert of_all.keys() == {"0", "1"}
 
 
 def test_only_those_that_read_the_same_are_ranked_together(board: Board, store: LocalStore) -> None:
