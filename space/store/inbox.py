@@ -6,6 +6,7 @@ that passes becomes a submission's file in the commit that empties its folder, a
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
@@ -17,9 +18,10 @@ from musicrs_metric.run_card import RUN_CARD
 from ..submission import Submission
 from . import SetAside
 from .local import LocalStore
-from .remote import RemoteFile, ResultsRepo
+from .remote import RemoteError, RemoteFile, ResultsRepo
 
 INBOX = "inbox"
+_LOG = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -57,6 +59,11 @@ class Inbox:
                 store.put(self.accept(*self._contents(folder, files, commit)))
             except UserError as error:
                 self._refused[files] = SetAside(folder, str(error))
+            except (RemoteError, OSError):
+                raise
+            except Exception as error:  # one run that nobody foresaw must not keep all others from the repository
+                _LOG.exception("%s in %s", folder, self.repo.repo)
+                self._refused[files] = SetAside(folder, f"cannot be judged ({type(error).__name__})")
             else:
                 self._answered[folder] = files
 

@@ -388,18 +388,22 @@ def test_the_inbox(hub: FakeHub, open_store: Open) -> None:
     def accept(predictions: bytes, card: bytes) -> Submission:
         if predictions == b"bad":
             raise UserError("line 1: not JSON")
+        if predictions == b"unforeseen":
+            raise TypeError("a bug")
         return submission(card.decode())
 
     hub.repos[PAGE] |= {
         "inbox/a/predictions.jsonl": b"good", "inbox/a/run.json": b"CLAP",
         "inbox/b/predictions.jsonl": b"bad", "inbox/b/run.json": b"CLAP",
         "inbox/c/run.json": b"alone",
+        "inbox/d/predictions.jsonl": b"unforeseen", "inbox/d/run.json": b"CLAP",
     }  # fmt: skip
     store = open_store(accept=accept)
-    assert until(lambda: path_of(submission()) in hub.repos[PAGE] and len(store.set_aside()) == 2)
+    assert until(lambda: path_of(submission()) in hub.repos[PAGE] and len(store.set_aside()) == 3)
     assert [path for path in hub.repos[PAGE] if path.startswith("inbox/a")] == []
     told = {one.file: one.reason for one in store.set_aside()}
     assert told["inbox/b"] == "line 1: not JSON"
     assert "expected predictions.jsonl and run.json" in told["inbox/c"]
+    assert told["inbox/d"] == "cannot be judged (TypeError)"
     assert times_committed(hub) == {path_of(submission()): 1}
     assert len(hub.commits) == 1
