@@ -74,7 +74,7 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         code_version=code_version(),
         missing_audio=system.context.missing_audio,
         settings=as_json(system.options),
-        extra={"system": system_name, "texts": _texts(data.threads)} | _made(data),
+        extra=facts.pop("extra") | {"system": system_name, "texts": _texts(data.threads)} | _made(data),
         **facts,
     )
     _check(card, declared.name)

@@ -19,7 +19,8 @@ class RunFolder:
     """Where one run keeps its files.
 
     `parts/` holds the draft of the card and the part files while the run is under way; at its end `predictions.jsonl`
-    and `run.json` take their place, and `audio.jsonl` beside them where clips were heard.
+    and `run.json` take their place, beside them `audio.jsonl` where clips were heard and `answers.jsonl` where answers
+    were read.
 
     Args:
         path: The folder.

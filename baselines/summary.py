@@ -65,7 +65,10 @@ def _outcome_lines(card: RunCard, n: int, n_threads: int, how: str) -> Iterator[
         yield "The score is that of the threads ranked and cannot be compared; run again without --limit to finish."
     n_failed = (card.outcomes or {}).get("failed", 0)
     if n_failed:
-        yield f"{n_failed} failed and count with a random order; see {FAILURES}, and --retry-failed to try again."
+        yield (
+            f"{n_failed} failed and count with a random order: an error, which {FAILURES} tells and --retry-failed may "
+            "mend, or an answer in which nothing could be read."
+        )
 
 
 def order_lines(effects: OrderEffects) -> Iterator[str]:

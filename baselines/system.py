@@ -125,12 +125,14 @@ class Facts:
         protocol: How rankings are asked for.
         prompt_hash: sha256 of the prompt.
         clip_plan: How clips are chosen and cut.
+        extra: What else the card is to hold, in plain JSON types; no part of the run's identity.
     """
 
     model_revision: str | None = None
     protocol: str | None = None
     prompt_hash: str | None = None
     clip_plan: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 class System(ABC):

@@ -1,6 +1,6 @@
 """Scoring candidates in one packed pass over a cached prompt, beside one whole forward pass for each.
 
-    python -m benchmarks packed [--prefix 2000] [--candidates 100] [--rounds 2]
+    python -m benchmarks packed [--prefix 2000] [--candidates 100] [--rounds 1]
 
 A Qwen2 model of random weights (2 layers, 128 wide) on a CPU. Candidates have as many tokens as those of the published
 pools, 4 on average. The naive way asks for no more logits than it needs; the way in between reads the prompt once and
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks packed")
     parser.add_argument("--prefix", type=int, default=2000)
     parser.add_argument("--candidates", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
     arguments = parser.parse_args(argv)
     model, job = make_model(), make_job(arguments.prefix, arguments.candidates)
     difference = float(np.abs(np.subtract(packed(model, job), naive(model, job))).max())

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,6 +101,16 @@ class ClipPlan(NamedTuple):
         pieces = np.array_split(clip, _n_pieces(self.ears, len(clip) / rate))
         # Resampling may have added a sample.
         return pieces if limit is None else [piece[: math.floor(limit * rate)] for piece in pieces]
+
+    def numbers(self) -> dict[str, Any]:
+        """The plan for programs."""
+        return {
+            "seconds": self.seconds,
+            "context": self.ears.context,
+            "most_tokens": self.most_tokens,
+            "fullest": self.fullest,
+            "too_long": list(self.too_long),
+        }
 
     def __str__(self) -> str:
         ears = self.ears

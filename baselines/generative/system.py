@@ -79,6 +79,7 @@ class Generative(System):
             protocol=self.protocol.name,
             prompt_hash=self.protocol.prompt_hash,
             clip_plan=str(self.plan) if self.is_heard else None,
+            extra={"fitted": self.plan.numbers()},
         )
 
     def heard(self, thread: Thread) -> list[float]:

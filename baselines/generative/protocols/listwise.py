@@ -12,8 +12,8 @@ from ..settings import ProtocolName
 from .base import Answer, Ask, Protocol
 from .reading import read_all
 
-# Beside the numbers there is room for some sentences.
-_BESIDE = 128
+# Beside the numbers there is room for some sentences; and budgets are few, so that threads share batches.
+_BESIDE, _STEP = 128, 256
 
 
 class Listwise(Protocol):
@@ -22,11 +22,11 @@ class Listwise(Protocol):
     name: ClassVar[ProtocolName] = "listwise"
 
     def budget(self, listener: Listener, thread: Thread) -> int:
-        """The tokens of all numbers in the form that is asked for, and some for talk."""
+        """The tokens of all numbers in the form that is asked for, and some for talk, up to a multiple of 256."""
         if self.options.answer_tokens is not None:
             return self.options.answer_tokens
         numbers = " > ".join(f"[{number}]" for number in range(1, len(self.shown(thread)) + 1))
-        return listener.n_tokens(numbers) + _BESIDE
+        return -(-(listener.n_tokens(numbers) + _BESIDE) // _STEP) * _STEP
 
     def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
         """Complete the prompts and read numbers; candidates that an answer leaves out follow in random order."""

@@ -14,7 +14,7 @@ from .base import Answer, Ask, Protocol
 def read_all(
     protocol: Protocol, listener: Listener, asks: Sequence[Ask], *, numbered: bool, keep_unknown: bool
 ) -> list[Answer]:
-    """Complete prompts together, read each answer, and append what it leaves out.
+    """Complete prompts of one budget together, read each answer, and append what it leaves out.
 
     Args:
         protocol: Tells in what order the candidates were shown.
@@ -23,8 +23,11 @@ def read_all(
         numbered: Whether numbers were asked for.
         keep_unknown: Whether invented titles keep their places.
     """
-    completions = listener.complete([ask.prompt for ask in asks], max(ask.budget for ask in asks))
-    return [_read(protocol, ask, found, numbered, keep_unknown) for ask, found in zip(asks, completions, strict=True)]
+    found: dict[int, Completion] = {}
+    for budget in {ask.budget for ask in asks}:
+        places = [place for place, ask in enumerate(asks) if ask.budget == budget]
+        found.update(zip(places, listener.complete([asks[place].prompt for place in places], budget), strict=True))
+    return [_read(protocol, ask, found[place], numbered, keep_unknown) for place, ask in enumerate(asks)]
 
 
 def _read(protocol: Protocol, ask: Ask, found: Completion, numbered: bool, keep_unknown: bool) -> Answer:
