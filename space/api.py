@@ -14,17 +14,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
 
-from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import PredictionError
-from musicrs_metric.run_card import Modality, Paradigm, Reads
 
-from .board.lines import MEASURES, Query
 from .desk import Desk
+from .feed import query_of
 from .intake import Form
 from .limits import caller_of
 
@@ -134,7 +132,7 @@ def expose(desk: Desk) -> None:
         reported: bool = True,
         sort: str = "recall@20",
         ascending: bool = False,
-        every_measure: bool = False,
+        details: bool = False,
     ) -> list[dict[str, Any]]:
         """The leaderboard.
 
@@ -148,24 +146,17 @@ def expose(desk: Desk) -> None:
             reported: Whether the paper's own figures are among the lines.
             sort: A measure, name, modality, paradigm, reads, received, coverage or answered.
             ascending: The least first.
-            every_measure: All measures, in place of recall@20, ndcg@20 and mrr.
+            details: All measures and all that is known of each line, in place of what a table shows.
 
         Returns:
             One object per line, chance first; shares lie between 0 and 1, and null is what nobody knows.
         """
-        query = Query(
-            design=_text(pools) or None,
-            modality=cast(tuple[Modality, ...], _choice(modality)),
-            paradigm=cast(tuple[Paradigm, ...], _choice(paradigm)),
-            reads=cast(tuple[Reads, ...], _choice(reads)),
-            genre=_text(genre) or None,
-            open_weights=open_weights if isinstance(open_weights, bool) else None,
-            reported=reported is not False,
-            sort=_text(sort) or "recall@20",
-            ascending=ascending is True,
-        )
+        asked = {
+            "pools": pools, "modality": modality, "paradigm": paradigm, "reads": reads, "genre": genre,
+            "open_weights": open_weights, "reported": reported, "sort": sort, "ascending": ascending,
+        }  # fmt: skip
         with in_one_sentence():
-            return desk.leaderboard(query, MEASURES if every_measure is True else HEADLINE)
+            return desk.leaderboard(query_of(asked), details=details is True)
 
     def predictions(key: str) -> str:
         """The predictions of a row as the text of a predictions.jsonl, to compute its scores again.
@@ -243,7 +234,3 @@ def _bytes_of(predictions: object) -> bytes:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value)
-
-
-def _choice(value: object) -> tuple[str, ...]:
-    return (_text(value),) if value else ()

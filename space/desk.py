@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from musicrs_metric.compare import HEADLINE
+from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.predictions import PREDICTIONS, format_line, read_prediction_lines
 from musicrs_metric.runs import score_predictions
@@ -135,17 +135,17 @@ class Desk:
             row = None
         return Submitted(receipt, row, taken.warnings)
 
-    def leaderboard(self, query: Query, measures: Sequence[str] = HEADLINE) -> list[dict[str, Any]]:
+    def leaderboard(self, query: Query, *, details: bool = False) -> list[dict[str, Any]]:
         """The lines of the table as plain JSON types.
 
         Args:
             query: Which lines.
-            measures: Which of their measures.
+            details: All that is known of each, in place of what a table shows.
 
         Raises:
             UserError: The query names what there is not.
         """
-        return [plain_line(line, measures) for line in lines(self.board, query)]
+        return [plain_line(line, details=details) for line in lines(self.board, query)]
 
     def predictions(self, key: str) -> str:
         """The predictions of a row as the text of a prediction file, from which anybody can compute its scores again.
@@ -159,14 +159,14 @@ class Desk:
         return "".join(map(format_line, submission.predictions))
 
 
-def plain_line(line: Line, measures: Sequence[str] = MEASURES) -> dict[str, Any]:
+def plain_line(line: Line, *, details: bool = True) -> dict[str, Any]:
     """A line of the table as plain JSON types; what nobody knows is None.
 
     Args:
         line: The line.
-        measures: Which of its measures.
+        details: All measures and all that was said and counted, in place of what a table shows.
     """
-    about: dict[str, Any] = {
+    shown = {
         "kind": line.kind,
         "name": line.label,
         "key": line.key,
@@ -174,24 +174,42 @@ def plain_line(line: Line, measures: Sequence[str] = MEASURES) -> dict[str, Any]
         "paradigm": line.paradigm,
         "reads": line.reads,
         "open_weights": line.open_weights,
+        "audio_coverage": line.audio_coverage,
+        "n": line.n,
     }
-    row = line.row
-    if row is not None:
-        about |= {"pools": row.design, "link": row.entry.link, "description": row.entry.description}
-        about |= {"partial": row.entry.partial, "received_at": row.entry.received_at}
-        about |= {"n_missing": row.scores.n_missing, "n_unknown": row.scores.n_unknown}
-        about |= {"n_duplicate": row.scores.n_duplicate, "audio_coverage": line.audio_coverage}
-        outcomes = {outcome or "not stated": share for outcome, share in line.outcomes.items()}
-        about |= {"answered": line.answered, "outcomes": outcomes}
-    standings = {
-        metric: {
-            "rank": one.rank,
-            "rank_interval": None if one.rank_interval is None else list(one.rank_interval),
-            "group": one.group,
-            "to_chance": None if one.chance is None else one.chance.verdict,
-        }
-        for metric, one in line.standings.items()
-    }
+    measures = MEASURES if details else HEADLINE
     values = {name: line.values[name] for name in measures if name in line.values}
     interval = {name: list(line.interval[name]) for name in measures if name in line.interval}
-    return about | {"n": line.n, "values": values, "interval": interval, "standings": standings}
+    standings = {metric: _plain_standing(one, details=details) for metric, one in line.standings.items()}
+    scores = {"values": values, "interval": interval, "standings": standings}
+    return shown | (_details(line) if details else {}) | scores
+
+
+def _details(line: Line) -> dict[str, Any]:
+    row = line.row
+    if row is None:
+        return {}
+    said, counts = row.entry, row.scores
+    return {
+        "pools": row.design,
+        "link": said.link,
+        "description": said.description,
+        "partial": said.partial,
+        "received_at": said.received_at,
+        "n_missing": counts.n_missing,
+        "n_unknown": counts.n_unknown,
+        "n_duplicate": counts.n_duplicate,
+        "answered": line.answered,
+        "outcomes": {outcome or "not stated": share for outcome, share in line.outcomes.items()},
+    }
+
+
+def _plain_standing(one: Standing, *, details: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "rank": one.rank,
+        "group": one.group,
+        "to_chance": None if one.chance is None else one.chance.verdict,
+    }
+    if details:
+        made["rank_interval"] = None if one.rank_interval is None else list(one.rank_interval)
+    return made

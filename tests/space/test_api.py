@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -22,6 +23,7 @@ from musicrs_metric.runs import score_predictions
 from space.api import caller_at, expose
 from space.board.board import Board
 from space.desk import Desk
+from space.feed import routes
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 
@@ -49,7 +51,8 @@ class Server:
         self.desk = desk
         with gr.Blocks(analytics_enabled=False) as self.blocks:
             expose(desk)
-        _, self.url, _ = self.blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
+        options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
+        _, self.url, _ = self.blocks.launch(**options, app_kwargs={"routes": routes(desk)})
         self.client = Client(self.url, verbose=False)
 
     def call(self, endpoint: str, /, **values: Any) -> Any:
@@ -75,7 +78,7 @@ def test_a_submission_appears(server: Server) -> None:
     assert [line["kind"] for line in found][:2] == ["chance", "submitted"]
     assert first["key"] in {line["key"] for line in found}
     assert set(found[1]["values"]) == {"recall@20", "ndcg@20", "mrr"}
-    assert server.call("leaderboard", every_measure=True)[1]["values"].keys() == expected.values.keys()
+    assert server.call("leaderboard", details=True)[1]["values"].keys() == expected.values.keys()
     assert first["row"]["standings"]["mrr"]["to_chance"] in ("above", "at", "below")
 
 
@@ -95,6 +98,28 @@ def test_plain_http(server: Server) -> None:
     (made,) = json.loads(stream.partition("data: ")[2])
     assert made["state"] == "stored"
     assert made["row"]["link"] == "https://example.org"
+
+
+def read(server: Server, address: str) -> tuple[int, Any]:
+    try:
+        with urllib.request.urlopen(f"{server.url}{address}") as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def test_the_table_at_an_address(server: Server) -> None:
+    """The same as the endpoint gives, also right after a submission; a mistake is told as such."""
+    for seed in (6, 7):
+        server.call("submit", predictions=jsonl(lines(ranked(seed))).decode(), **FIELDS)
+        for asked in ({}, {"sort": "mrr", "ascending": True}, {"genre": "Jazz", "details": True}):
+            query = "&".join(
+                f"{name}={str(value).lower() if value is True else value}" for name, value in asked.items()
+            )
+            assert read(server, f"leaderboard.json?{query}") == (200, server.call("leaderboard", **asked))
+    for query, words in {"genre=Polka": "Jazz", "beauty=1": "'beauty'", "reported=maybe": "true or false"}.items():
+        status, told = read(server, f"leaderboard.json?{query}")
+        assert (status, words in told["error"]) == (400, True)
 
 
 def test_packed_predictions_and_a_card(server: Server) -> None:
