@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.references import References
 from musicrs_metric.run_card import RunCard
-from musicrs_metric.runs import score_predictions
+from musicrs_metric.runs import ScoredRun, score_predictions
 from musicrs_metric.scoring import Scores
-from musicrs_metric.tables import headline, percent, score_table, sentences
+from musicrs_metric.tables import filled_sentence, headline, percent, score_table, sentences
 
 from .answers import FAILURES
+from .notes import FILE as ANSWERS
 from .runner import Result
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ def score_result(result: Result, references: References) -> Scores:
         result: The run.
         references: The whole dataset.
     """
-    return score_predictions(result.predictions, ranked_only(references, result.predictions)).scores
+    return _scored(result, references).scores
+
+
+def _scored(result: Result, references: References) -> ScoredRun:
+    return score_predictions(result.predictions, ranked_only(references, result.predictions))
 
 
 def ranked_only(references: References, predictions: Sequence[Prediction]) -> References:
@@ -63,6 +68,10 @@ def _outcome_lines(card: RunCard, n: int, n_threads: int, how: str) -> Iterator[
     yield f"{n} of {n_threads} threads {how}: {counts}."
     if n < n_threads:
         yield "The score is that of the threads ranked and cannot be compared; run again without --limit to finish."
+    read = card.extra.get("ledger")
+    if read:
+        counts = ", ".join(f"{n} {name}" for name, n in read.items())
+        yield f"Titles read in the answers: {counts}; the answers are in {ANSWERS}."
     n_failed = (card.outcomes or {}).get("failed", 0)
     if n_failed:
         yield (
@@ -105,9 +114,10 @@ def print_result(console: Console, result: Result, references: References, title
     Returns:
         The scores.
     """
-    scores = score_result(result, references)
-    console.print(score_table(scores, title))
-    for line in (*outcome_lines(result, len(references)), *sentences(scores)):
+    run = _scored(result, references)
+    scores, filled = run.scores, () if run.filled is None else (filled_sentence(run.filled),)
+    console.print(score_table(scores, title, run.filled))
+    for line in (*outcome_lines(result, len(references)), *filled, *sentences(scores)):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return scores
 

@@ -52,6 +52,10 @@ def score(
     confidence: Annotated[float, typer.Option(help="Coverage of the intervals; 0 for no intervals.")] = CONFIDENCE,
     resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    answered_only: Annotated[
+        bool,
+        typer.Option("--answered-only", help="Leave out what was appended to an answer: an empty one scores 0."),
+    ] = False,
     threads: Annotated[Path | None, typer.Option(help="Also write every thread's scores (.csv or .jsonl).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")] = False,
 ) -> None:
@@ -73,6 +77,7 @@ def score(
         confidence=confidence or None,
         resamples=resamples,
         seed=seed,
+        answered_only=answered_only,
     )
     if threads is not None:
         from .thread_rows import write_thread_rows
@@ -91,6 +96,8 @@ def score(
         _say(console, sentence)
     if run.missing:
         _say(console, f"Without a prediction: {some(run.missing)}.")
+    for oddity in run.oddities.sentences() if run.oddities else ():
+        _say(console, oddity)
     for warning in run.warnings:
         _say(console, f"Warning: {warning}")
 
@@ -133,6 +140,8 @@ def validate(
         _say(console, f"{count(scores.n_unknown, 'title')} unknown to the pool, {scores.n_duplicate} repeated.")
         missing = f": {some(run.missing)}" if run.missing else ""
         _say(console, f"{scores.n_missing} of {len(references)} threads without a prediction{missing}.")
+        for oddity in run.oddities.sentences() if run.oddities else ():
+            _say(console, oddity)
 
 
 app.command()(compare)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from .filled import Filled, score_filled
 from .hits import hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
+from .oddities import Oddities, find_oddities
 from .predictions import PREDICTIONS, Prediction, PredictionFile, rankings_for, read_predictions
 from .references import DEFAULT_CONFIG, References
 from .run_card import RUN_CARD, RunCard, read_run_card
@@ -31,6 +32,7 @@ class ScoredRun:
         warnings: What was set aside while reading the file.
         filled: What was appended to the answers, and the scores with that at chance; None where no prediction says
             how much of it was answered.
+        oddities: Empty rankings, and titles that no pool holds.
     """
 
     references: References
@@ -40,6 +42,7 @@ class ScoredRun:
     empty_threads: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     filled: Filled | None = None
+    oddities: Oddities | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types: `Scores.to_dict`, the names of the threads, the warnings, and what data it was.
@@ -50,6 +53,8 @@ class ScoredRun:
         data["fingerprint"] = self.references.fingerprint
         words = {"missing": self.missing, "empty_threads": self.empty_threads, "warnings": self.warnings}
         filled = {} if self.filled is None else {"filled": self.filled.to_dict()}
+        if self.oddities is not None:
+            words["empty_rankings"] = self.oddities.empty
         return self.scores.to_dict() | filled | data | {name: list(values) for name, values in words.items()}
 
 
@@ -63,6 +68,7 @@ def score_predictions(
     confidence: float | None = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    answered_only: bool = False,
 ) -> ScoredRun:
     """Score predictions against a dataset.
 
@@ -75,6 +81,7 @@ def score_predictions(
         confidence: Coverage of the intervals, or None for none.
         resamples: Bootstrap resamples.
         seed: Seed of the bootstrap.
+        answered_only: Whether to leave out what was appended to an answer (`n_answered`): an empty answer scores 0.
 
     Returns:
         The scores; a thread without a prediction counts as 0 and is named.
@@ -90,6 +97,8 @@ def score_predictions(
     if isinstance(predictions, str | Path):
         predictions = read_run(predictions, references).predictions
     found = predictions.predictions if isinstance(predictions, PredictionFile) else tuple(predictions)
+    if answered_only:
+        found = tuple(replace(each, ranking=each.ranking[: each.n_answered], scores=None) for each in found)
     rankings = rankings_for(found, references)
     table = thread_table(hits_from_strings(rankings, references.ground_truth, references.candidates), k)
     groups = {grouping: references.groups[grouping] for grouping in by}
@@ -103,6 +112,7 @@ def score_predictions(
         empty_threads=tuple(thread for thread, n in zip(threads, table.hits.n_relevant, strict=True) if n == 0),
         warnings=predictions.warnings if isinstance(predictions, PredictionFile) else (),
         filled=score_filled(found, references, table, empty),
+        oddities=find_oddities(rankings, references, table.hits),
     )
 
 

@@ -73,8 +73,8 @@ def test_help_is_light() -> None:
     code = """
 import sys
 from musicrs_metric import cli
-for page in ([], ["score"], ["validate"], ["install"], ["export"]):
-    sys.argv = ["musicrs-metric", *page, "--help"]
+for page in ("", "score", "validate", "install", "export", "submit", "hub results", "hub benchmark"):
+    sys.argv = ["musicrs-metric", *page.split(), "--help"]
     try:
         cli.main()
     except SystemExit as stop:
