@@ -4,8 +4,8 @@
 
 A reader asks for the table, reads it for a second, and asks again, for another genre each time: four of five open
 /leaderboard.json, the fifth calls the endpoint /leaderboard. A submitter sends a new file as soon as the last one is
-answered. "Try again in N s" is an answer, not an error. Beside the times stands the share of a processor that the server
-got: well below what it could use, it waited for other work on the machine.
+answered. "Try again in N s" is an answer, not an error. Beside the times stands how much of a processor the server got:
+much less than one means that it waited for other work on the machine.
 """
 
 from __future__ import annotations
@@ -180,10 +180,8 @@ def _load(url: str, folder: Path, given: argparse.Namespace) -> None:
 
 def _processor_seconds(process: int) -> float:
     """What a process has used of processors so far."""
-    import psutil
-
-    times = psutil.Process(process).cpu_times()
-    return float(times.user + times.system)
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
