@@ -139,5 +139,6 @@ def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
 
 def _result(kind: str, *content: Html | Iterator[Html] | None) -> Html:
     # The same faults twice are told twice: without the time the page would not move, and a screen reader say nothing.
-    judged = tag("p", f"Judged at {datetime.now(UTC):%H:%M:%S} UTC", class_="soft")
-    return tag("section", *content, judged, class_=f"result {kind}", role="status")
+    now = datetime.now(UTC)
+    judged = tag("p", f"Judged at {now:%H:%M:%S} UTC", class_="soft")
+    return tag("section", *content, judged, class_=f"result {kind}", role="status", data_judged=now.isoformat())

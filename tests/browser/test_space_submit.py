@@ -110,12 +110,10 @@ def attach(visitor: Visitor, file: Path) -> None:
 def send(visitor: Visitor, button: str = "#send") -> str:
     """Press a button and read what the page says to it."""
     page = visitor.page
-    before = page.locator(".result").all_inner_texts()
-    page.wait_for_timeout(1_000 if before else 0)  # the time in the answer has seconds
+    judged = "() => document.querySelector('.result')?.dataset.judged ?? ''"
+    before = page.evaluate(judged)
     page.click(button)
-    page.wait_for_function(
-        "before => ![undefined, before[0]].includes(document.querySelector('.result')?.innerText)", arg=before
-    )
+    page.wait_for_function(f"before => ({judged})() > before", arg=before)
     text: str = page.inner_text(".result")
     return text
 
@@ -175,7 +173,9 @@ def test_names_that_mean_harm_are_text_everywhere(visitor: Visitor, names: list[
         if "thread" not in address:
             page.wait_for_selector(".js-plotly-plot .points path")
         assert HARMFUL[0] in page.locator("main, .main").first.inner_text()
-        assert not page.locator(".sheet img, .sheet svg, .sheet script, .sheet iframe, .js-plotly-plot .main-svg a").count()
+        assert not page.locator(
+            ".sheet img, .sheet svg, .sheet script, .sheet iframe, .js-plotly-plot .main-svg a"
+        ).count()
     assert page.evaluate("window.pwned") is None
     assert not page.locator("img[src=x]").count()
 
