@@ -14,7 +14,7 @@ from typing import Any
 
 from musicrs_metric.files import write_text
 
-from ..extract.stage import Tasks, Text
+from ..extract.stage import Tasks
 from ..extract.tables import read_posts, read_replies
 from ..layout import Work
 from ..llm import Model, Question, content_key
@@ -47,16 +47,14 @@ def write_answers(path: Path, work: Work, takedown: Takedown, pseudonyms: Pseudo
 
 
 def _keys(work: Work, takedown: Takedown) -> set[str]:
-    posts = [post for post in read_posts(work.threads) if post.thread_id not in takedown]
-    replies = read_replies(work.replies, read_posts(work.threads))
-    texts = [text for text in replies if text.thread_id not in takedown and text.comment_id not in takedown]
-    keys = set(_keys_of(Tasks.read().questions([*posts, *texts]), _model(work, "extract")))
-    return keys.union(_keys_of(_about_requests(posts), _model(work, "queries")))
-
-
-def _about_requests(posts: Iterable[Text]) -> list[Question[str]]:
-    prompt = query_prompt()
-    return [question(post, (), prompt) for post in posts]
+    posts = read_posts(work.threads)
+    texts = [*posts, *read_replies(work.replies, posts)]
+    texts = [text for text in texts if text.thread_id not in takedown and text.comment_id not in takedown]
+    tasks, prompt = Tasks.read(), query_prompt()
+    # One question at a time: those of a whole corpus fill memory.
+    entities = (one for text in texts for one in tasks.questions([text]))
+    requests = (question(text, (), prompt) for text in texts if text.comment_id is None)
+    return {*_keys_of(entities, _model(work, "extract")), *_keys_of(requests, _model(work, "queries"))}
 
 
 def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:

@@ -104,7 +104,7 @@ def write_labels(
     released = {thread.thread_id for thread in threads}
 
     def cleaned(label: Judgement) -> Judgement:
-        links = tuple(link for link in label.links if not {link.video_id, link.proposed} & set(takedown.ids))
+        links = tuple(one for one in label.links if one.video_id not in takedown and one.proposed not in takedown)
         return replace(label, query=takedown.blot(without_names(label.query, pseudonyms)), links=links)
 
     write_lines(path, (cleaned(label) for label in read_lines(work.labels, Judgement) if label.thread_id in released))

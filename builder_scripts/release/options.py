@@ -24,7 +24,7 @@ class Options:
         licence: Hub identifier of the licence of requests, labels and pools.
         purpose: Why it was made, in a sentence or two.
         takedown: A list of ids to remove, added to that of the work folder.
-        budget_s: Seconds that the clips of a thread share.
+        budget: Seconds that the clips of a thread share.
         seed: Chooses ten links where a thread has more usable ones.
 
     Raises:
@@ -38,7 +38,7 @@ class Options:
     licence: str = "cc-by-4.0"
     purpose: str = ""
     takedown: Path | None = None
-    budget_s: float = 300.0
+    budget: float = 300.0
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -152,7 +152,7 @@ def _write(
     track: Track,
 ) -> None:
     """Build the dataset into the folder itself."""
-    plan = ClipPlan(total_s=options.budget_s, seed=options.seed)
+    plan = ClipPlan(total_s=options.budget, seed=options.seed)
     sound = AudioFolder(work.audio, plan) if AudioStore(work.audio).videos() else None
     made = build(
         corpus.records, folder, about=about(options, manifests), pools=corpus.pools,

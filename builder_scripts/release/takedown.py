@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,8 +41,12 @@ class Takedown:
 
     ids: tuple[str, ...] = ()
 
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.ids)
+
     def __contains__(self, name: object) -> bool:
-        return name in self.ids
+        return name in self._known
 
     def blot(self, text: str) -> str:
         """Put `[removed]` where a text has an id of the list, as that of a video in an address."""

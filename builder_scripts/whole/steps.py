@@ -171,15 +171,11 @@ def _baseline(config: RunConfig, work: Work) -> Done:
     section = config.baseline
     if section is None:
         raise ValueError("there is no baseline to run")
-    system = Baseline(section.model, section.modality, section.pools, section.seed, section.options)
-    return Done(*run(work, folder_of(work, _options(config)), system, config.home or work.root / "hf"))
+    home = config.home or work.root / "hf"
+    return Done(*run(work, folder_of(work, _options(config)), Baseline(**dict(section)), home))
 
 
 def _options(config: RunConfig) -> Options:
     from ..release.options import Options
 
-    section = config.release
-    return Options(
-        section.name, section.title, section.by, section.contact, section.licence, section.purpose, section.takedown,
-        section.budget, section.seed,
-    )  # fmt: skip
+    return Options(**dict(config.release))
