@@ -71,7 +71,7 @@ def _outcome_lines(card: RunCard, n: int, n_threads: int, how: str) -> Iterator[
     read = card.extra.get("ledger")
     if read:
         counts = ", ".join(f"{n} {name}" for name, n in read.items())
-        yield f"Titles read in the answers: {counts}; the answers are in {ANSWERS}."
+        yield f"Account of the answers, which are in {ANSWERS}: {counts}."
     n_failed = (card.outcomes or {}).get("failed", 0)
     if n_failed:
         yield (

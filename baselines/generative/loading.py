@@ -49,7 +49,9 @@ def load_pretrained(
 
     transformers.utils.logging.disable_progress_bar()  # the runner shows its own
     named = "dtype" if _version(transformers.__version__) >= (4, 56) else "torch_dtype"
-    spread = {} if device_map is None else {"device_map": device_map}
+    # On an accelerator weights go there at once, and not through as much of the machine's memory.
+    place = device_map or (None if device.type == "cpu" else str(device))
+    spread = {} if place is None else {"device_map": place}
     try:
         model, found = cls.from_pretrained(folder, **{named: dtype}, **spread, output_loading_info=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
@@ -60,7 +62,7 @@ def load_pretrained(
     mismatched = [str(key[0] if isinstance(key, tuple) else key) for key in found.get("mismatched_keys", ())]
     check_keys(folder, [*found["missing_keys"], *mismatched], found["unexpected_keys"], cls.__name__, ignorable)
     model.eval()
-    return model if device_map is not None else model.to(device)
+    return model
 
 
 def check_keys(

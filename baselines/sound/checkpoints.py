@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,14 +58,23 @@ def _hashed(folder: Path, flag: str) -> Checkpoint:
     weights = next((found for kind in _KINDS if (found := sorted(folder.glob(kind)))), [])
     if not weights or not (folder / "config.json").is_file():
         raise UserError(f"{flag} {folder}: no weights or no config.json in it; expected {HELP}")
-    digest = hashlib.sha256()
     beside = [file for kind in _REST for file in sorted(folder.glob(kind))]
     below = [file for kind in (*_REST, *_KINDS) for file in sorted(folder.glob(f"[!.]*/{kind}"))]  # such as adapters
-    for file in [*beside, *weights, *below]:
-        name = file.relative_to(folder).as_posix()
-        with file.open("rb") as stream:
+    files = [*beside, *weights, *below]
+    states = [file.stat() for file in files]
+    seen = tuple((str(file), state.st_size, state.st_mtime_ns) for file, state in zip(files, states, strict=True))
+    return Checkpoint(folder, f"sha256:{_hash(folder, seen)}")
+
+
+@cache
+def _hash(folder: Path, files: tuple[tuple[str, int, int], ...]) -> str:
+    """Hash of files as they are now, by path, size and time; those of a large model take a minute."""
+    digest = hashlib.sha256()
+    for path, _, _ in files:
+        name = Path(path).relative_to(folder).as_posix()
+        with open(path, "rb") as stream:
             digest.update(name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
-    return Checkpoint(folder, f"sha256:{digest.hexdigest()}")
+    return digest.hexdigest()
 
 
 def _download(name: str, revision: str | None, patterns: list[str], flag: str) -> Path:

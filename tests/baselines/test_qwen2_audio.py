@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from baselines.generative.listener import Prompt
 from baselines.generative.local import TransformersListener
 from baselines.generative.protocols import PROTOCOLS
 from baselines.system import ALL_MODALITIES
@@ -14,7 +17,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 from tests.baselines import family_checks as family
 from tests.baselines.family_checks import sounding
-from tests.baselines.tiny_lm import NAMES, save_qwen2_audio
+from tests.baselines.tiny_lm import NAMES, save_qwen2_audio, tone
 from tests.baselines.toys import thread
 
 torch = pytest.importorskip("torch")
@@ -93,3 +96,50 @@ def test_a_plan_that_exceeds_the_context_is_refused_with_the_numbers(folder: Pat
     ) as refused:
         system.survey([thread("t0", NAMES, clips=[replace(sounding(0.5), duration_s=30.0)] * 10)])
     assert "for sound" in str(refused.value)
+
+
+def test_published_sampling_plays_no_part(folder: Path, tmp_path: Path) -> None:
+    """A generation_config.json beside the weights that samples and punishes repeats changes no answer."""
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    sampling = {"do_sample": True, "temperature": 9.0, "repetition_penalty": 5.0, "min_new_tokens": 9, "top_k": 2}
+    (copy / "generation_config.json").write_text(json.dumps(sampling))
+    prompt = Prompt("some music, please")
+    plain, sampled = (family.make_listener(NAME, "--weights", each) for each in (folder, copy))
+    assert sampled.complete([prompt], 20) == plain.complete([prompt], 20)
+
+
+@pytest.mark.parametrize("token", ["<|im_end|>", "<|endoftext|>"])
+def test_an_answer_ends_where_the_model_ends_it(folder: Path, token: str) -> None:
+    """By either token that ends a turn, and what follows it in a batch is no answer; otherwise by the budget."""
+    listener = family.make_listener(NAME, "--weights", folder)
+    word, end = listener.ids("music")[0], listener.tokenizer.convert_tokens_to_ids(token)
+    rows = torch.tensor([[5, word, end, word], [5, word, word, word], [5, end, end, end]])
+    listener.model.generate = lambda **_given: rows
+    listener.inputs = lambda *_given: {"input_ids": rows[:, :1]}  # type: ignore[method-assign]
+    found = listener.complete([Prompt("")] * 3, 3)
+    one = listener.tokenizer.decode([word]).strip()
+    assert found == [(one, 1, False), (listener.tokenizer.decode([word] * 3).strip(), 3, True), ("", 0, False)]
+
+
+def test_a_model_in_shards_over_devices_in_half_precision(folder: Path, tmp_path: Path) -> None:
+    """Written in several files, spread by accelerate, in bfloat16: the scores are those of one file to two digits."""
+    model = family.make_listener(NAME, "--weights", folder)
+    copy = shutil.copytree(folder, tmp_path / "sharded", ignore=shutil.ignore_patterns("*.safetensors"))
+    model.model.save_pretrained(copy, max_shard_size="100KB")
+    assert len(list(copy.glob("*.safetensors"))) > 1
+    sharded = family.make_listener(NAME, "--weights", copy, "--device-map", "auto", "--dtype", "bfloat16")
+    assert sharded.revision != model.revision
+    prompt, names = Prompt("slow", (tone(1.0),)), [model.ids(name) for name in NAMES]
+    exact, found = model.score(prompt, names), sharded.score(prompt, names)
+    assert sharded.model.dtype == torch.bfloat16
+    assert [one.total for one in found] == pytest.approx([one.total for one in exact], rel=0.02)
+    next(copy.glob("*-00002-*")).unlink()
+    with pytest.raises(UserError, match="cannot be loaded as Qwen2AudioForConditionalGeneration"):
+        family.make_listener(NAME, "--weights", copy).load()
+
+
+def test_one_model_is_not_spread_by_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would take all devices for itself."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UserError, match="--device-map: spreads one model over all devices; start one process"):
+        family.make_system(NAME, "query_only", "--weights", folder, "--device-map", "auto")

@@ -45,6 +45,7 @@ def tiny_tokenizer(special: Sequence[str], named: Mapping[str, str] | None = Non
         show_progress=False,
     )
     tokenizer.train_from_iterator(_CORPUS, trainer)
+    tokens.setdefault("model_input_names", ["input_ids", "attention_mask"])
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, extra_special_tokens=dict(named or {}), **tokens)
 
 
