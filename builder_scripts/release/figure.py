@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
 from musicrs_metric.errors import UserError
@@ -29,6 +29,7 @@ _STYLE: dict[Any, Any] = {
     "text.parse_math": False,
 }
 _HEIGHT, _GAP = 0.26, 1.25  # of a bar, and from step to step
+_LEFT = 0.7  # where the logarithmic axis begins
 _CHARACTERS = 108  # of a line of reasons
 
 
@@ -78,9 +79,9 @@ def reported(step: Step) -> str:
 def _draw(axes: Axes, steps: Sequence[Step], title: str) -> None:
     places = [_GAP * i for i in range(len(steps))]
     own, paper = [step.n for step in steps], [step.paper for step in steps]
-    axes.barh(places, [max(n, 1) for n in own], _HEIGHT, left=0.7, color=_OWN, label=title)
+    axes.barh(places, [max(n, 1) - _LEFT for n in own], _HEIGHT, left=_LEFT, color=_OWN, label=shorten(title, 50))
     axes.barh(
-        [place + _HEIGHT + 0.03 for place in places], paper, _HEIGHT, left=0.7,
+        [place + _HEIGHT + 0.03 for place in places], [n - _LEFT for n in paper], _HEIGHT, left=_LEFT,
         color=_PAPER, edgecolor=_FAINT, linewidth=0.5, hatch="////", label="the paper, as reported",
     )  # fmt: skip
     for place, step in zip(places, steps, strict=True):
@@ -91,7 +92,7 @@ def _draw(axes: Axes, steps: Sequence[Step], title: str) -> None:
             lines = [lines[0], f"{lines[1][: _CHARACTERS - 4]} ..."]
         axes.text(0.75, place - _HEIGHT / 2 - 0.06, "\n".join(lines), va="bottom", fontsize=6.2, color=_FAINT)
     axes.set_xscale("log")
-    axes.set_xlim(0.7, max(*own, *paper) * 9)
+    axes.set_xlim(_LEFT, max(*own, *paper) * 12)
     axes.set_ylim(places[-1] + 2.2 * _HEIGHT, -0.75)
     names = ["\n".join(wrap(step.name, 26)) for step in steps]
     axes.set_yticks([place + _HEIGHT / 2 for place in places], names)

@@ -119,6 +119,16 @@ def test_stops_and_goes_on(world: World) -> None:
     assert world.asked[2] == world.asked[1]
 
 
+def test_waits_for_people(world: World) -> None:
+    """Without labels it ends at the work list, and says what to run."""
+    settings = yaml.safe_load((world.folder / "run.yaml").read_text())
+    (world.folder / "people.yaml").write_text(yaml.safe_dump(settings | {"annotate": {}}))
+    done = CliRunner().invoke(app, ["all", "--config", str(world.folder / "people.yaml")])
+    assert isinstance(done.exception, UserError)
+    assert "waits for people: run `python -m builder_scripts annotate serve" in str(done.exception)
+    assert done.stdout.splitlines()[-1].startswith("audio: nothing to do")
+
+
 def test_loads_by_its_own_name(world: World) -> None:
     """In its own HF_HOME the dataset loads by name, and has the threads that people took for music."""
     code = (
