@@ -10,7 +10,7 @@ import gradio as gr
 
 from musicrs_metric.errors import UserError
 
-from .api import expose, in_one_sentence
+from .api import caller_at, expose, in_one_sentence
 from .desk import Desk
 from .form import SubmitForm
 from .opening import open_desk
@@ -50,14 +50,15 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
                     below[name] = _sheet()
                 if name == "submit":
                     SubmitForm(desk, _sheet)
-        drawer = _sheet(elem_id="drawer")
+        drawer, notice = _sheet(elem_id="drawer"), _sheet(elem_id="notice")
         single = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
         said = intro(len(desk.board.data.designs[0].references), desk.settings.limits)
 
-        def show(given: Mapping[str, Any]) -> dict[Any, Any]:
+        def show(given: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
             here = page.settle(Address.read(given))
             made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
             made |= {frame: page.frame(here, str(given.get("asked", ""))), drawer: page.details(here)}
+            made[notice] = page.set_aside() if _is_owner(desk, request) else ""
             if here.tab == "submit":
                 made[sheets["submit"]] = said
             elif here.tab in plots:
@@ -68,15 +69,15 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
                 made[sheets[here.tab]] = single[here.tab](here)
             return made
 
-        def navigate(event: gr.EventData) -> dict[Any, Any]:
+        def navigate(event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
             with in_one_sentence():
-                return show(event._data or {})
+                return show(event._data or {}, request)
 
         def arrive(request: gr.Request) -> dict[Any, Any]:
             with in_one_sentence():
-                return show(dict(request.query_params))
+                return show(dict(request.query_params), request)
 
-        outputs = [frame, drawer, *tabs.values(), *sheets.values(), *plots.values(), *below.values()]
+        outputs = [frame, drawer, notice, *tabs.values(), *sheets.values(), *plots.values(), *below.values()]
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
         for event, answer in ((frame.input, navigate), (blocks.load, arrive)):
             event(answer, None, outputs, trigger_mode="multiple", **quiet).then(None, js="() => space.shown()")
@@ -124,6 +125,10 @@ def launch_options(settings: Settings, page: Page) -> dict[str, Any]:
         "ssr_mode": False,
         "show_error": True,
     }
+
+
+def _is_owner(desk: Desk, request: gr.Request) -> bool:
+    return caller_at(desk, request) in {f"user {name}" for name in desk.settings.owners}
 
 
 def _sheet(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:

@@ -30,6 +30,8 @@ class SubmitForm:
 
     def __init__(self, desk: Desk, result: Callable[[], gr.HTML]) -> None:
         self._desk, limits = desk, desk.settings.limits
+        if desk.settings.sign_in:
+            gr.LoginButton(size="sm")
         with gr.Row(elem_id="form"):
             with gr.Column(min_width=300):
                 self.file = gr.File(label="Predictions (predictions.jsonl)", height=150, elem_id="predictions")

@@ -17,7 +17,7 @@ from ..board.lines import Query, lines
 from ..board.pairing import Pairing, gains
 from ..board.rows import Row
 from ..board.threads import rankings_of, relevant_places
-from . import compare, genres, plots, threads
+from . import compare, genres, plots, threads, words
 from .about import about
 from .address import Address
 from .conversations import Conversations
@@ -143,6 +143,15 @@ class Page:
         found = threads.found(self.conversations.threads, here)
         listing = join(threads.chooser(here), threads.listing(found, here))
         return tag("div", tag("div", listing, class_="side"), self._thread(design, here), class_="two")
+
+    def set_aside(self) -> Html:
+        """For the owner alone: stored files that the board does without; empty where there is none."""
+        files = self.board.snapshot().set_aside
+        if not files:
+            return Html()
+        items = [tag("li", tag("b", file.file), f": {file.reason}") for file in files]
+        head = tag("summary", f"Only you see this: {words.plural(len(files), 'stored file')} set aside")
+        return tag("details", head, tag("ul", items), class_="warn")
 
     def about(self, here: Address) -> Html:
         """The last tab."""

@@ -116,7 +116,7 @@ def _line(line: Line, chance: Line, here: Address, scale: Scale) -> Html:
 def _rank(standing: Standing | None, line: Line) -> Html | str:
     if standing is None:
         return "" if line.kind == "chance" else words.NOTHING
-    return join(tag("b", standing.rank), tag("small", f"group {standing.group}", class_=f"group g{standing.group % 2}"))
+    return join(tag("b", standing.rank), tag("small", f"group {standing.group}"))
 
 
 def _system(line: Line, here: Address) -> Html:

@@ -336,6 +336,22 @@ def file_like(predictions: object) -> bytes:
     return "".join(map(format_line, predictions)).encode()
 
 
+def test_the_owner_reads_what_was_set_aside(desk: Desk, page: Page) -> None:
+    """Files that are no submissions are named with their reason, as text; the board goes on without them."""
+    assert page.set_aside() == ""
+    bad = desk.settings.results / "submissions" / "<b>.jsonl"
+    bad.write_text("{", encoding="utf-8")
+    try:
+        desk.board.refresh()
+        text = Tags(page.set_aside()).text
+        assert "1 stored file set aside" in text
+        assert "<b>.jsonl: " in text
+        assert "Chance" in page.leaderboard(Address())
+    finally:
+        bad.unlink()
+        desk.board.refresh()
+
+
 def test_about_states_this_board_s_chance(page: Page, desk: Desk) -> None:
     """The level is that of the data that is shown."""
     chance = lines(desk.board)[0].values["recall@20"]

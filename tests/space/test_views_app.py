@@ -1,0 +1,67 @@
+"""The page as it is wired: what programs may call, what may be fetched, and whom the owner's notice is for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from space.app import _is_owner, build, launch_options
+from space.board.board import Board
+from space.board.data import load_data
+from space.desk import Desk
+from space.settings import Limits, Settings
+from space.store.local import LocalStore
+from space.views.conversations import Conversations
+from space.views.page import Page
+
+from .views_toy import mini_dataset
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """An empty board on the mini dataset."""
+    folder = tmp_path_factory.mktemp("board")
+    data = load_data(str(mini_dataset(folder / "data")))
+    settings = Settings(dataset=data.dataset, results=folder, owners=("ann",), limits=Limits(upload_bytes=12_345))
+    return Desk(settings, Board(data, LocalStore(folder / "submissions"), None))
+
+
+def test_programs_see_the_endpoints_and_nothing_of_the_page(desk: Desk) -> None:
+    """What the page itself calls is not offered; every endpoint for programs is."""
+    blocks = build(desk, Page(desk.board, Conversations(desk.settings.dataset)))
+    named = set(blocks.get_api_info()["named_endpoints"])
+    assert {"/submit", "/score", "/leaderboard", "/predictions"} <= named
+    assert not [name for name in named if "navigate" in name or "arrive" in name or "lambda" in name]
+    assert not blocks.get_api_info()["unnamed_endpoints"]
+
+
+def test_only_clips_may_be_fetched_and_uploads_have_a_limit(desk: Desk) -> None:
+    """No other folder of the machine is served; the limit is that of the settings; no font comes from elsewhere."""
+    page = Page(desk.board, Conversations(desk.settings.dataset))
+    options = launch_options(desk.settings, page)
+    assert options["allowed_paths"] == [str(page.conversations.folder)]
+    assert not list(Path(options["allowed_paths"][0]).iterdir())
+    assert options["max_file_size"] == 12_345
+    assert "https://" not in options["head"]
+    assert not [sheet for sheet in options["theme"]._stylesheets if "http" in sheet]
+
+
+def test_the_notice_is_for_owners_who_are_signed_in(desk: Desk) -> None:
+    """An address, a stranger, or a name that nobody vouches for is no owner."""
+
+    def asked(name: str | None, sign_in: bool) -> bool:
+        session = {} if name is None else {"oauth_info": {"userinfo": {"preferred_username": name}}}
+        raw: Any = SimpleNamespace(
+            headers={"x-user": "ann"}, scope={"session": session}, client=SimpleNamespace(host="10.0.0.1")
+        )
+        changed = Desk(replace(desk.settings, sign_in=sign_in), desk.board)
+        return _is_owner(changed, SimpleNamespace(request=raw))
+
+    assert asked("ann", sign_in=True)
+    assert not asked("ann", sign_in=False)
+    assert not asked("bob", sign_in=True)
+    assert not asked(None, sign_in=True)
