@@ -72,7 +72,7 @@ class Board:
         self.data, self.store = data, store
         self._cache, self._rank = Cache(cache), Ranking(cache)
         self._judged: dict[str, Judged] = {}
-        self._making = threading.Lock()
+        self._making, self._looking = threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None
         self._made_of: _Stored | None = None
         self._looked_at = 0.0
@@ -81,7 +81,7 @@ class Board:
         """The board as it was last made; only the very first call waits until it is made."""
         if self._snapshot is None:
             return self.refresh()
-        if time.monotonic() - self._looked_at > _LOOK_EVERY_S and not self._making.locked():
+        if time.monotonic() - self._looked_at > _LOOK_EVERY_S:
             self._looked_at = time.monotonic()
             threading.Thread(target=self._look, daemon=True).start()
         return self._snapshot
@@ -120,16 +120,23 @@ class Board:
         Raises:
             UserError: There is no such design or genre.
         """
-        rows = self.snapshot().of(design)
+        snapshot, pools = self.snapshot(), self.data.design(design)
         if genre is None:
-            return {row.key: row.standings for row in rows}
-        return self._rank([Member(row.key, row.system) for row in rows], self.data.design(design), genre)
+            return {row.key: row.standings for row in snapshot.of(pools.name)}
+        return self._rank(_members(snapshot, pools), pools, genre)
 
     def _look(self) -> None:
+        """Bring the board up to date beside the readers; one such look at a time."""
+        if not self._looking.acquire(blocking=False):
+            return
         try:
-            self.refresh()
+            snapshot = self.refresh()
+            for design in self.data.designs:
+                self._rank.renew(_members(snapshot, design), design)
         except Exception:
             _LOG.exception("the board cannot be made anew; readers see its last state")
+        finally:
+            self._looking.release()
 
     def _stored(self) -> _Stored:
         return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))
@@ -143,8 +150,10 @@ class Board:
                 found.append((entry, design, self._judge(entry, design)))
             except UserError as error:
                 aside.append(SetAside(file_name(entry.key), str(error)))
+        known = () if self._snapshot is None else self._snapshot.set_aside
         for file in aside:
-            _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
+            if file not in known:
+                _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
         named = labels([entry for entry, _, _ in found])
         rows = [
             Row(entry=entry, label=label, design=design.name, judged=judged, standings={})
@@ -166,3 +175,7 @@ class Board:
             self._cache.save(entry.key, design, judged)
         self._judged[entry.key] = judged
         return judged
+
+
+def _members(snapshot: Snapshot, design: Design) -> list[Member]:
+    return [Member(row.key, row.system) for row in snapshot.of(design.name)]

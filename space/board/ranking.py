@@ -6,7 +6,7 @@ import hashlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,12 +57,12 @@ class _Known(NamedTuple):
 class Ranking:
     """Ranks rows; the last result for each design, genre and `reads` is kept in memory and on disk.
 
-    Every new submission changes every ranking, and most genres are looked at less often than submissions come in times
-    of many. So the ranks within a genre may be some seconds old; those on all threads are always of the rows given.
+    Every new submission changes every ranking, and nobody who opens the table of a genre is to wait for that. So ranks
+    within a genre are those made last, until `renew` makes them anew; ranks on all threads are never old.
 
     Args:
         folder: Where results lie, and may be deleted at any time; None keeps nothing on disk.
-        genre_age_s: How old the ranks within a genre may be, in seconds.
+        genre_age_s: How old ranks within a genre are before they are made anew, in seconds.
     """
 
     def __init__(self, folder: Path | None, *, genre_age_s: float = 15.0) -> None:
@@ -79,37 +79,38 @@ class Ranking:
             genre: Rank on the threads of this genre alone.
 
         Returns:
-            Key to metric to standing; in a genre, a row that came in some seconds ago may be missing.
+            Key to metric to standing; in a genre, a row that has just come in may be missing.
 
         Raises:
             UserError: The data has no such genre.
         """
         chosen = None if genre is None else _threads_of(design, genre)
-        by_reads: dict[Reads | None, list[Member]] = defaultdict(list)
-        for member in members:
-            by_reads[member.system.reads].append(member)
         ranked: dict[str, Mapping[str, Standing]] = {}
-        for reads, peers in by_reads.items():
-            place = f"standings-{_digest([design.fingerprint, genre, reads])[:16]}.json"
-            ranked |= self._ranked(peers, chosen, place)
+        for peers in _by_reads(members):
+            place, state = _place(design, genre, peers), _state(peers)
+            with self._locks.setdefault(place, threading.Lock()):  # of several who ask for the same, one computes it
+                known = self._known.get(place)
+                if known is None or (genre is None and known.state != state):
+                    found = self._load(place, state) or self._make(peers, chosen, place, state)
+                    known = self._known[place] = _Known(state, found, time.monotonic())
+            ranked |= known.standings
         return ranked
 
-    def _ranked(self, peers: Sequence[Member], chosen: Mask | None, place: str) -> Standings:
-        state = _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
+    def renew(self, members: Sequence[Member], design: Design) -> None:
+        """Make ranks within genres anew that somebody has asked for and that have become old.
 
-        def usable() -> Standings | None:
-            known = self._known.get(place)
-            age = self.genre_age_s if chosen is not None else 0.0
-            if known is None or (known.state != state and time.monotonic() - known.made_at >= age):
-                return None
-            return known.standings
-
-        with self._locks.setdefault(place, threading.Lock()):  # of several who ask for the same, one computes it
-            found = usable()
-            if found is None:
-                found = self._load(place, state) or self._make(peers, chosen, place, state)
+        Args:
+            members: All rows on the design.
+            design: The data.
+        """
+        for genre in design.genres:
+            for peers in _by_reads(members):
+                place, state = _place(design, genre, peers), _state(peers)
+                known = self._known.get(place)
+                if known is None or known.state == state or time.monotonic() - known.made_at < self.genre_age_s:
+                    continue
+                found = self._make(peers, _threads_of(design, genre), place, state)
                 self._known[place] = _Known(state, found, time.monotonic())
-            return found
 
     def _make(self, peers: Sequence[Member], chosen: Mask | None, place: str, state: str) -> Standings:
         found = standings([peer.system for peer in peers], HEADLINE, chosen=chosen)
@@ -143,6 +144,21 @@ def _standing(values: dict[str, Any]) -> Standing:
 
 def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
     return None if values is None else (values[0], values[1])
+
+
+def _by_reads(members: Sequence[Member]) -> Iterable[Sequence[Member]]:
+    peers: dict[Reads | None, list[Member]] = defaultdict(list)
+    for member in members:
+        peers[member.system.reads].append(member)
+    return peers.values()
+
+
+def _place(design: Design, genre: str | None, peers: Sequence[Member]) -> str:
+    return f"standings-{_digest([design.fingerprint, genre, peers[0].system.reads])[:16]}.json"
+
+
+def _state(peers: Sequence[Member]) -> str:
+    return _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
 
 
 def _threads_of(design: Design, genre: str) -> Mask:

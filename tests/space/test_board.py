@@ -137,15 +137,16 @@ def test_standings_of_a_genre() -> None:
 
 
 @pytest.mark.parametrize(("age", "known"), [(60.0, {"0"}), (0.0, {"0", "1"})])
-def test_ranks_within_a_genre_may_be_some_seconds_old(age: float, known: set[str], data: Data) -> None:
-    """Those on all threads are always of the rows given."""
+def test_ranks_within_a_genre_are_made_anew_beside_the_readers(age: float, known: set[str], data: Data) -> None:
+    """Whoever asks gets those made last; once they are old they are renewed. Ranks on all threads are never old."""
     table = score_predictions(ranked(), references()).table
     members = [Member(str(i), System(f"s{i}", table, "thread")) for i in range(2)]
     rank = Ranking(None, genre_age_s=age)
-    for rows in (members[:1], members):
-        of_genre, of_all = rank(rows, data.design(), "Jazz"), rank(rows, data.design())
-    assert of_genre.keys() == known
-    assert of_all.keys() == {"0", "1"}
+    assert rank(members[:1], data.design(), "Jazz").keys() == {"0"}
+    assert rank(members, data.design(), "Jazz").keys() == {"0"}
+    rank.renew(members, data.design())
+    assert rank(members, data.design(), "Jazz").keys() == known
+    assert rank(members, data.design()).keys() == {"0", "1"}
 
 
 def test_only_those_that_read_the_same_are_ranked_together(board: Board, store: LocalStore) -> None:
