@@ -143,6 +143,7 @@ def run(
         if processes.is_main:
             for line in describe_run(plan):
                 typer.echo(line)
+        processes.leave()
         return
     reporter = Reporter(_console(stderr=True), bar=processes.is_main)
     finished: Result | Shuffled | None

@@ -5,6 +5,8 @@ thread    nothing                         its own thread without labels
 pools     every thread without labels     its own thread without labels
 labels    every thread without labels     that, and the ground truth of the other threads, never its own
 
+`System.survey` is shown every thread without labels, whatever a system declares: lengths may be learnt there.
+
 This guards against mistakes: a system does not come upon labels in what it is handed. It is no wall against code that
 goes looking for them, which runs in the same process and could as well read the dataset's files.
 """

@@ -8,10 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from baselines.generative.listener import Prompt
 from baselines.generative.local import TransformersListener
 from baselines.generative.protocols import PROTOCOLS
+from baselines.generative.protocols.constrained import line_tokens
+from baselines.generative.trie import CandidateTrie
 from baselines.system import ALL_MODALITIES
 from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
@@ -28,6 +32,11 @@ NAME = "qwen2_audio"
 
 
 @pytest.fixture(scope="module")
+def listener(folder: Path) -> TransformersListener:
+    return family.make_listener(NAME, "--weights", folder)
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_qwen2_audio(tmp_path_factory.mktemp(NAME))
 
@@ -40,6 +49,19 @@ def test_packed_scores_are_naive_scores(folder: Path) -> None:
 def test_constrained_generation_is_that_of_the_library(folder: Path) -> None:
     """Token by token, and a permutation."""
     family.check_choice(family.make_listener(NAME, "--weights", folder))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    titles=st.lists(st.one_of(st.sampled_from([*NAMES, "<|im_end|>", " ", "\n\n"]), st.text(max_size=8)), min_size=1)
+)
+def test_any_pool_can_be_listed(listener: TransformersListener, titles: list[str]) -> None:
+    """Whatever the titles, down to control tokens and line ends, a walk through their tokens lists each once."""
+    trie = CandidateTrie(line_tokens(listener, titles))
+    answer: list[int] = []
+    while tokens := trie(answer):
+        answer.append(tokens[len(answer) % len(tokens)])
+    assert sorted(trie.order) == list(range(len(titles)))
 
 
 def test_a_batch_answers_as_one_by_one(folder: Path) -> None:

@@ -25,7 +25,7 @@ class Constrained(Protocol):
     def budget(self, listener: Listener, thread: Thread) -> int:
         """The tokens of all titles with their line ends."""
         assert isinstance(listener, LocalListener)  # noqa: S101 - `is_local` says so
-        return sum(map(len, _sequences(listener, self.shown(thread))))
+        return sum(map(len, line_tokens(listener, self.shown(thread))))
 
     def rank(self, listener: LocalListener, asks: Sequence[Ask]) -> list[Answer]:
         """Generate one answer after the other."""
@@ -33,7 +33,7 @@ class Constrained(Protocol):
 
     def _rank(self, listener: LocalListener, ask: Ask) -> Answer:
         shown = self.shown(ask.thread)
-        trie = CandidateTrie(_sequences(listener, shown))
+        trie = CandidateTrie(line_tokens(listener, shown))
         tokens = listener.choose(ask.prompt, lambda answer: trie(answer) or [listener.end], ask.budget)
         trie(tokens)
         ranking = tuple(shown[place] for place in trie.order)
@@ -41,12 +41,17 @@ class Constrained(Protocol):
         return Answer(prediction, _SEPARATOR.join(ranking), len(tokens), {})
 
 
-def _sequences(listener: LocalListener, candidates: Sequence[str]) -> list[list[int]]:
-    """The tokens of each candidate as they stand at the beginning of a line, and of the line's end."""
-    before = listener.ids(_SEPARATOR)
+def line_tokens(listener: LocalListener, candidates: Sequence[str]) -> list[list[int]]:
+    """The tokens of each candidate as they stand at the beginning of a line, and of the line's end.
+
+    No sequence is the beginning of another: a line end stands at the end of each and nowhere else.
+    """
+    end = listener.ids(_SEPARATOR)
     found = []
     for candidate in candidates:
         title = " ".join(candidate.split()) or "-"  # a line end within would end the title
         line = listener.ids(f"{_SEPARATOR}{title}{_SEPARATOR}")
-        found.append(line[len(before) :])
+        apart = line[: len(end)] == end and len(line) > len(end)
+        # Where the line ends on both sides make one token with what is between, it is a title of control tokens alone.
+        found.append(line[len(end) :] if apart else [*listener.ids(title), *end])
     return found
