@@ -9,7 +9,7 @@ from time import perf_counter
 from musicrs_dataset.audio import AudioFolder
 from musicrs_dataset.build import build
 from musicrs_dataset.clip_plan import ClipPlan
-from musicrs_dataset.describe import Description, describe
+from musicrs_dataset.describe import describe
 from musicrs_dataset.fetch.store import AudioStore
 from musicrs_dataset.folders import replacing_folder
 from musicrs_dataset.loading import iter_threads, richest_config
@@ -67,17 +67,12 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
     corpus = read_released(work, manifests, takedown, pseudonyms)
     steps = funnel(manifests, corpus.counts["threads"])
     with replacing_folder(target) as folder:
-        _write(folder, work, corpus, options, manifests, track)
-        answers = write_answers(folder / "making" / "answers.jsonl", work, takedown, pseudonyms)
-        write_authors(folder / "making" / "authors.jsonl", work, corpus.threads)
-        if not manifests["pools"].parameters["unjudged"]:
-            write_labels(folder / "making" / "labels.jsonl", work, corpus.threads, takedown, pseudonyms)
-        write_merges(folder / "making" / "merges.csv", work, corpus.threads)
-        write_manifests(folder / "making" / "manifests", manifests)
+        _write_dataset(folder, work, corpus, options, manifests, track)
+        answers = _write_making(folder / "making", work, corpus, manifests, takedown, pseudonyms)
         takedown.write(folder / "takedown.txt")
-        _describe(folder, Facts(
-            options, manifests, steps, corpus.counts, _statistics(folder), answers, len(takedown.ids)
-        ))  # fmt: skip
+        about_it = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
+        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(takedown.ids))
+        _write_description(folder, facts)
         manifest = StageManifest(
             stage=STAGE,
             inputs=inputs,
@@ -143,7 +138,7 @@ def _refuse_strangers(target: Path) -> None:
         )
 
 
-def _write(
+def _write_dataset(
     folder: Path,
     work: Work,
     corpus: Corpus,
@@ -163,11 +158,24 @@ def _write(
     made.rmdir()
 
 
-def _statistics(folder: Path) -> Description:
-    return describe(list(iter_threads(folder, richest_config(folder), audio=False)))
+def _write_making(
+    folder: Path,
+    work: Work,
+    corpus: Corpus,
+    manifests: Mapping[str, StageManifest],
+    takedown: Takedown,
+    pseudonyms: Pseudonyms,
+) -> int:
+    """Write what of the making may be published; returns how many answers of models that is."""
+    write_authors(folder / "authors.jsonl", work, corpus.threads)
+    if not manifests["pools"].parameters["unjudged"]:
+        write_labels(folder / "labels.jsonl", work, corpus.threads, takedown, pseudonyms)
+    write_merges(folder / "merges.csv", work, corpus.threads)
+    write_manifests(folder / "manifests", manifests)
+    return write_answers(folder / "answers.jsonl", work, takedown, pseudonyms)
 
 
-def _describe(folder: Path, facts: Facts) -> None:
+def _write_description(folder: Path, facts: Facts) -> None:
     """Write figures, datasheet and licences, and lead to them from the card."""
     draw_figures(folder, facts.steps, facts.options.called)
     write_text(folder / "datasheet.md", [datasheet(facts)])
