@@ -10,7 +10,7 @@ from .address import Address
 from .html import Html, join, tag
 
 _PAPER = "https://arxiv.org/abs/2509.19469"
-_SUBMIT = "python -m musicrs_metric submit runs/mine --space URL"
+_SUBMIT = "musicrs-metric submit runs/mine --space URL"
 
 
 def about(chance: Line, here: Address) -> Html:

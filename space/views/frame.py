@@ -29,7 +29,7 @@ def frame(lines: Sequence[Line], genres: int, here: Address, asked: str) -> Html
             tag(
                 "p",
                 "Someone asks for music in words, in clips, or both; a system ranks some hundred songs, artists and "
-                "albums. Every score is computed here, beside its chance level and its interval.",
+                "albums. Scores are computed here, each beside its chance level and its interval.",
                 class_="lead",
             ),
             class_="title",

@@ -91,14 +91,24 @@ def _parts(others: Sequence[Line], chance: Line, here: Address, scale: Scale) ->
         if part:
             note = tag("small", words.READS_NOTES[reads])
             head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
-            made = [_line(line, chance, here, scale) for line in part]
+            made = [_line(line, chance, here, scale, first=first) for line, first in _with_first_of_group(part, here)]
             yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
     if not others:
         nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
         yield tag("tbody", tag("tr", nothing))
 
 
-def _line(line: Line, chance: Line, here: Address, scale: Scale) -> Html:
+def _with_first_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[Line, bool]]:
+    """Tell of each line whether all groups before it end there, where the table is sorted so that they do."""
+    sorted_by_group = here.sort in HEADLINE and not here.order
+    last: int | None = None
+    for line in part:
+        group = line.standings[here.drawn].group if here.drawn in line.standings else None
+        yield line, sorted_by_group and group is not None and last is not None and group > last
+        last = last if group is None else max(group, last or group)
+
+
+def _line(line: Line, chance: Line, here: Address, scale: Scale, *, first: bool = False) -> Html:
     standing = line.standings.get(here.drawn)
     mark = chance.values.get(here.drawn)
     return tag(
@@ -109,7 +119,7 @@ def _line(line: Line, chance: Line, here: Address, scale: Scale) -> Html:
         tag("td", _verdict(standing), class_="to-chance", data_label="To chance"),
         tag("td", _answers(line, here), class_="answers", data_label="Answers"),
         tag("td", words.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"),
-        class_=" ".join([line.kind, *(["open"] if line.key and line.key == here.row else [])]),
+        class_=f"{line.kind}{' open' if line.key and line.key == here.row else ''}{' first' if first else ''}",
     )
 
 

@@ -366,3 +366,14 @@ def test_names_that_attacked_boards_are_text(cases: Path) -> None:
         assert [found for found, _ in parsed.tags] == ["td", "a"]
         assert parsed.tags[1][1]["title"] == name
         assert parsed.text == name
+
+
+def test_a_line_stands_where_all_groups_before_it_end(page: Page) -> None:
+    """Sorted by a measure, the first row of a later group is marked, and no other; sorted otherwise, none is."""
+    parsed = Tags(page.leaderboard(Address(reads="thread")))
+    groups = [int(text.removeprefix("group ")) for text in parsed.of_class[""] if text.startswith("group ")]
+    rows = [row["class"] or "" for row in parsed.named("tr") if (row.get("class") or "").startswith("submitted")]
+    expected = [0 < i and group > max(groups[:i]) for i, group in enumerate(groups)]
+    assert True in expected
+    assert [row.endswith(" first") for row in rows] == expected
+    assert " first" not in page.leaderboard(Address(reads="thread", sort="name"))
