@@ -376,4 +376,4 @@ def test_a_line_stands_where_all_groups_before_it_end(page: Page) -> None:
     expected = [0 < i and group > max(groups[:i]) for i, group in enumerate(groups)]
     assert True in expected
     assert [row.endswith(" first") for row in rows] == expected
-    assert " first" not in page.leaderboard(Address(reads="thread", sort="name"))
+    assert ' first"' not in page.leaderboard(Address(reads="thread", sort="name"))
