@@ -10,6 +10,7 @@ from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.predictions import PREDICTIONS, format_line, read_prediction_lines
+from musicrs_metric.references import DEFAULT_DATASET
 from musicrs_metric.runs import score_predictions
 
 from .board.board import Board
@@ -56,8 +57,8 @@ class Desk:
     def __init__(self, settings: Settings, board: Board) -> None:
         self.settings, self.board = settings, board
         limits = settings.limits
-        self._submissions = RateLimit(limits.submissions, limits.window_s, "submissions")
-        self._calls = RateLimit(limits.calls, limits.window_s, "calls")
+        self._submissions = RateLimit(limits.submissions, limits.window_s, "submission")
+        self._calls = RateLimit(limits.calls, limits.window_s, "call")
         self._turns = Turns(limits.at_once, limits.queue)
 
     def submit(self, upload: bytes, form: Form, *, caller: str, card: bytes | None = None) -> Submitted:
@@ -123,7 +124,7 @@ class Desk:
         with self._turns.turn():
             found = read_prediction_lines(lines_of(upload, self.settings.limits), PREDICTIONS, design.references)
             made = score_predictions(found, design.references, by=["genre"]).to_dict()
-        return made | {"dataset": design.name}
+        return made | {"dataset": DEFAULT_DATASET, "pools": design.name}
 
     def _keep(self, upload: bytes, form: Form, card: bytes | None) -> Submitted:
         taken = take(upload, form, self.board.data, self.settings.limits, card=card)

@@ -33,7 +33,7 @@ class RateLimit:
     Args:
         most: Calls; 0 for no limit.
         window_s: Length of the window in seconds.
-        what: What is counted, in the plural.
+        what: What is counted, in the singular.
         clock: Seconds that never run backwards.
     """
 
@@ -62,7 +62,9 @@ class RateLimit:
             while calls and now - calls[0] >= self.window_s:
                 calls.popleft()
             if len(calls) >= self.most:
-                reason = f"{self.most} {self.what} were made within {self.window_s / 60:g} minutes, which is the limit"
+                reason = (
+                    f"{count(self.most, self.what)} within {count(ceil(self.window_s / 60), 'minute')} is the limit"
+                )
                 raise TryLaterError(reason, calls[0] + self.window_s - now)
             calls.append(now)
 
@@ -92,7 +94,7 @@ class Turns:
         with self._lock:
             waiting = self._inside - self.at_once
             if waiting >= self.queue:
-                reason = f"{count(waiting, 'other call')} wait already"
+                reason = f"{count(waiting, 'call')} in the queue already"
                 raise TryLaterError(reason, waiting * self.takes_s / self.at_once)
             self._inside += 1
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -56,22 +55,22 @@ def take(
     Raises:
         IntakeError: Every fault of the form and of the file, as far as the file could be read.
     """
+    refusals: list[PredictionError] = []
     said: Said | None = None
-    faults: list[Fault] = []
-    n_faults = 0
+    found: PredictionFile | None = None
     try:
         said = judge_form(form, card, data, limits)
     except IntakeError as error:
-        faults, n_faults = list(error.faults), error.n_faults
+        refusals.append(error)
     design = data.designs[0] if said is None else said.design
     try:
         found = read_prediction_lines(lines_of(upload, limits), PREDICTIONS, design.references)
-        problems = list(_beyond_the_validator(found, design, limits, partial=said is None or said.partial))
+        _check_for_board(found, design, limits, partial=said is None or said.partial)
     except PredictionError as error:
-        problems, n_faults = list(error.faults), n_faults + error.n_faults - len(error.faults)
-    n_faults += len(problems)
-    if said is None or problems:
-        raise IntakeError(faults + problems, n_faults)
+        refusals.append(error)
+    if said is None or found is None or refusals:
+        faults = [fault for refusal in refusals for fault in refusal.faults]
+        raise IntakeError(faults, sum(refusal.n_faults for refusal in refusals))
     predictions = sorted_predictions(found.predictions)
     submission = Submission(
         key=key_of(said.card, predictions),
@@ -85,23 +84,23 @@ def take(
     return Taken(submission, found.warnings)
 
 
-def _beyond_the_validator(found: PredictionFile, design: Design, limits: Limits, *, partial: bool) -> Iterator[Fault]:
-    """What a board asks for more than a file that is scored at home."""
-    for prediction in found.predictions:
-        problem = _too_much(prediction, limits)
-        if problem is not None:
-            yield Fault(PREDICTIONS, None, "ranking", prediction.thread_id, problem)
+def _check_for_board(found: PredictionFile, design: Design, limits: Limits, *, partial: bool) -> None:
+    """Ask for what a board asks for more than a file that is scored at home."""
+    faults = [
+        Fault(PREDICTIONS, None, "ranking", prediction.thread_id, problem)
+        for prediction in found.predictions
+        if (problem := _too_much(prediction, limits)) is not None
+    ]
     given = {prediction.thread_id for prediction in found.predictions}
     missing = [thread for thread in design.references.thread_ids if thread not in given]
     if missing and not partial:
-        yield Fault(
-            PREDICTIONS,
-            None,
-            "thread_id",
-            None,
-            f"no prediction for {count(len(missing), 'thread')} of {len(design.references)} ({some(missing)}); add "
-            "them, or declare the submission partial, and they score 0",
+        message = (
+            f"no prediction for {count(len(missing), 'thread')} of {len(design.references)} ({some(missing)}); "
+            "add them, or declare the submission partial, and they score 0"
         )
+        faults.append(Fault(PREDICTIONS, None, "thread_id", None, message))
+    if faults:
+        raise IntakeError(faults)
 
 
 def _too_much(prediction: Prediction, limits: Limits) -> str | None:

@@ -147,7 +147,7 @@ def test_scores_without_a_submission(server: Server) -> None:
     before = len(server.desk.board.store.entries())
     made = server.call("score", predictions=jsonl(lines(ranked(3)[:4])).decode())
     expected = score_predictions(ranked(3)[:4], references(), by=["genre"]).to_dict()
-    assert made == json.loads(json.dumps(expected | {"dataset": "published"}))
+    assert made == json.loads(json.dumps(expected | {"dataset": "musicrs", "pools": "published"}))
     assert len(server.desk.board.store.entries()) == before
     assert server.call("score", predictions="nonsense")["state"] == "refused"
 
@@ -212,11 +212,11 @@ def test_a_share_for_each_caller(tmp_path: Path) -> None:
     desk.submit(TEXT.encode(), form, caller="a")
     with pytest.raises(IntakeError):
         desk.submit(b"", form, caller="a")
-    with pytest.raises(UserError, match=r"2 submissions were made .*; try again in \d+ s"):
+    with pytest.raises(UserError, match=r"2 submissions within 60 minutes is the limit; try again in \d+ s"):
         desk.submit(TEXT.encode(), form, caller="a")
     assert desk.submit(TEXT.encode(), form, caller="b").receipt.state == "already"
     desk.score(TEXT.encode(), caller="a")
-    with pytest.raises(UserError, match="1 calls were made"):
+    with pytest.raises(UserError, match="1 call within"):
         desk.score(TEXT.encode(), caller="a")
 
 

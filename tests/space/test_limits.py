@@ -25,11 +25,11 @@ class Clock:
 def test_a_share_within_a_window() -> None:
     """Three in a minute; the refusal says when the oldest of them is out of the window."""
     clock = Clock()
-    limit = RateLimit(3, 60, "submissions", clock)
+    limit = RateLimit(3, 60, "submission", clock)
     for clock.now in (0.0, 10.0, 20.0):
         limit.count("a")
     clock.now = 30.5
-    with pytest.raises(TryLaterError, match=r"3 submissions .* within 1 minutes.*try again in 30 s") as error:
+    with pytest.raises(TryLaterError, match="3 submissions within 1 minute is the limit; try again in 30 s") as error:
         limit.count("a")
     assert error.value.wait_s == 30
     limit.count("b")
@@ -41,14 +41,14 @@ def test_a_share_within_a_window() -> None:
 
 def test_no_limit() -> None:
     """0 turns it off."""
-    limit = RateLimit(0, 60, "calls")
+    limit = RateLimit(0, 60, "call")
     for _ in range(1000):
         limit.count("a")
 
 
 def test_callers_do_not_fill_the_memory() -> None:
     """Those who have not called for the longest time are forgotten."""
-    limit = RateLimit(1, 60, "calls")
+    limit = RateLimit(1, 60, "call")
     for i in range(10_001):
         limit.count(str(i))
     limit.count("0")
@@ -75,7 +75,7 @@ def test_turns_wait_and_the_queue_ends() -> None:
     second.start()
     while turns._inside < 2:
         time.sleep(0.001)
-    with pytest.raises(TryLaterError, match="1 other call wait already; try again in 3 s"), turns.turn():
+    with pytest.raises(TryLaterError, match="1 call in the queue already; try again in 3 s"), turns.turn():
         pass
     go.set()
     first.join()
