@@ -119,10 +119,7 @@ class ClipPlan(NamedTuple):
         split = ""
         if ears.several_clips and ears.clip_limit_s is not None:
             split = f"; a clip of more than {ears.clip_limit_s:g} s is split into equal pieces"
-        return (
-            f"up to {self.seconds:g} s of a thread ({by}), shared evenly by its clips, {how}{split}; the fullest "
-            f"thread, {self.fullest}, takes {self.most_tokens} of {ears.context} tokens"
-        )
+        return f"up to {self.seconds:g} s of a thread ({by}), shared evenly by its clips, {how}{split}"
 
 
 def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> ClipPlan:

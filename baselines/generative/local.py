@@ -13,7 +13,7 @@ from musicrs_metric.errors import UserError
 
 from ..options import option
 from ..processes import launched_world
-from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint, with_weights
 from ..system import Context
 from .families.words import without_controls
 from .listener import Allowed, Completion, LocalListener, Logprob, Prompt
@@ -114,7 +114,7 @@ class TransformersListener(LocalListener):
         import transformers
 
         cls = getattr(transformers, self.model_class)
-        return self.load_pretrained(cls, find_checkpoint(self.options.weights).folder)
+        return self.load_pretrained(cls, with_weights(self.checkpoint, self.options.weights).folder)
 
     def load_pretrained(self, cls: Any, folder: Path) -> Any:
         """Load a model of some class where and how the user wants it; see `loading.load_pretrained`."""

@@ -54,6 +54,22 @@ def find_checkpoint(source: str, flag: str = "--weights", *, weights: bool = Tru
     raise UserError(f"{flag} {source}: no {' or '.join(_KINDS)} in it; expected {HELP}")
 
 
+def with_weights(checkpoint: Checkpoint, source: str, flag: str = "--weights") -> Checkpoint:
+    """The weights of a model that was found without: of the same revision, even if the Hub has a newer one by now.
+
+    Args:
+        checkpoint: What `find_checkpoint` found.
+        source: What it was asked for.
+        flag: The option that named it, for messages.
+
+    Raises:
+        UserError: See `find_checkpoint`.
+    """
+    if Path(source).is_dir():
+        return checkpoint
+    return find_checkpoint(f"{source.partition('@')[0]}@{checkpoint.revision}", flag)
+
+
 def _hashed(folder: Path, flag: str) -> Checkpoint:
     weights = next((found for kind in _KINDS if (found := sorted(folder.glob(kind)))), [])
     if not weights or not (folder / "config.json").is_file():

@@ -165,3 +165,25 @@ def test_one_model_is_not_spread_by_several_processes(folder: Path, monkeypatch:
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(UserError, match="--device-map: spreads one model over all devices; start one process"):
         family.make_system(NAME, "query_only", "--weights", folder, "--device-map", "auto")
+
+
+def test_weights_are_of_the_revision_that_the_card_names(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a run no weights are asked of the Hub; afterwards those of that commit, though there is a newer one."""
+    asked: list[tuple[str | None, bool]] = []
+    newest = iter(["aaa", "bbb"])
+
+    def download(name: str, revision: str | None, allow_patterns: list[str]) -> str:
+        assert name == "Qwen/Qwen2-Audio-7B-Instruct"
+        asked.append((revision, "*.safetensors" in allow_patterns))
+        commit = revision or next(newest)
+        return str(shutil.copytree(folder, tmp_path / commit, dirs_exist_ok=True))
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    listener = family.make_listener(NAME)
+    assert listener.revision == "aaa"
+    assert listener.n_tokens("some words") > 0
+    assert asked == [(None, False)]
+    listener.load()
+    assert asked == [(None, False), ("aaa", True)]
