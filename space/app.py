@@ -12,6 +12,7 @@ from musicrs_metric.errors import UserError
 
 from .api import caller_at, expose, in_one_sentence
 from .desk import Desk
+from .feed import routes
 from .form import SubmitForm
 from .opening import open_desk
 from .settings import Settings
@@ -22,6 +23,7 @@ from .views.page import Page
 from .views.submit import intro
 
 _HERE = Path(__file__).parent
+_HOUR_S = 3_600  # after which an upload is removed from the disk; what was taken lies in the store
 
 
 def build(desk: Desk, page: Page) -> gr.Blocks:
@@ -36,7 +38,7 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         with in_one_sentence():
             return file_of(desk, page.settle(Address.read(asked["address"])), asked["what"])
 
-    with gr.Blocks(title="MusiCRS leaderboard", analytics_enabled=False) as blocks:
+    with gr.Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
         frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
         tabs: dict[str, gr.Column] = {}
         sheets: dict[str, gr.HTML] = {}
@@ -101,16 +103,16 @@ def serve(settings: Settings, *, host: str, port: int) -> None:
     desk.board.snapshot()  # the first reader need not wait
     page = Page(desk.board, Conversations(settings.dataset))
     try:
-        build(desk, page).launch(server_name=host, server_port=port, **launch_options(settings, page))
+        build(desk, page).launch(server_name=host, server_port=port, **launch_options(desk, page))
     except OSError as error:
         raise UserError(f"port {port} of {host} cannot be used; it may be taken: give another with --port") from error
 
 
-def launch_options(settings: Settings, page: Page) -> dict[str, Any]:
+def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
     """What `gr.Blocks.launch` needs to serve the page as it is meant to look, and no more than it is meant to give.
 
     Args:
-        settings: Limits.
+        desk: The board with its limits.
         page: Whose clips may be fetched.
     """
     style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
@@ -120,7 +122,8 @@ def launch_options(settings: Settings, page: Page) -> dict[str, Any]:
         "head": f"<style>{style}</style><script>{script}</script>",
         "theme": gr.themes.Base(primary_hue="blue", **fonts),  # no font of the theme's own is fetched from elsewhere
         "allowed_paths": [str(page.conversations.folder)],
-        "max_file_size": settings.limits.upload_bytes,
+        "max_file_size": desk.settings.limits.upload_bytes,
+        "app_kwargs": {"routes": routes(desk)},
         "footer_links": ["api"],
         "ssr_mode": False,
         "show_error": True,

@@ -87,19 +87,20 @@ class Page:
 
     def leaderboard(self, here: Address) -> Html:
         """The first tab; what was rendered since the board last changed is kept."""
-        snapshot = self.board.snapshot()
-        what = replace(here, metric="recall@20", compare="", thread="", systems="")
+        snapshot, what = self.board.snapshot(), replace(here, metric="recall@20", compare="", thread="", systems="")
         with self._lock:
-            if self._kept_of is not snapshot or len(self._kept) > _KEPT:
+            if self._kept_of is not snapshot or len(self._kept) >= _KEPT:
                 self._kept_of, self._kept = snapshot, {}
             kept = self._kept.get(what)
-        if kept is None:
-            design = self.design(here)
-            kept = leaderboard(lines(self.board, here.query), self.board.data.names, what, paper=design.is_paper)
-            with self._lock:
-                if self._kept_of is snapshot:
-                    self._kept[what] = kept
-        return kept
+        if kept is not None:
+            return kept
+        paper = self.design(here).is_paper
+        made = leaderboard(lines(self.board, here.query), self.board.data.names, what, paper=paper)
+        with self._lock:
+            # Ranks within a genre are made anew some seconds after a submission, so their table is not kept.
+            if self._kept_of is snapshot and not here.genre:
+                self._kept[what] = made
+        return made
 
     def details(self, here: Address) -> Html:
         """The panel beside the table; empty where no row is open."""

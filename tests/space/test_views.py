@@ -171,6 +171,19 @@ def test_filters(page: Page, changes: dict[str, str], expected: object) -> None:
     assert set(column(page.leaderboard(Address(**changes)))) == {"Chance", *left}
 
 
+def test_a_new_row_is_on_the_table_at_once(tmp_path: Path, page: Page) -> None:
+    """What was rendered before a submission is not shown after it."""
+    data = page.board.data
+    store = LocalStore(tmp_path)
+    store.put(submission(data.designs[0].references, 1))
+    fresh = Page(Board(data, store, None), page.conversations)
+    first = fresh.leaderboard(Address())
+    assert fresh.leaderboard(Address()) is first
+    store.put(submission(data.designs[0].references, 2))
+    fresh.board.refresh()
+    assert len(column(fresh.leaderboard(Address()))) == 3
+
+
 def test_nothing_that_fits_is_said(page: Page) -> None:
     """An empty table says what to do."""
     assert "Take a filter away" in page.leaderboard(Address(find="no such system"))
@@ -373,7 +386,7 @@ def test_a_line_stands_where_all_groups_before_it_end(page: Page) -> None:
     parsed = Tags(page.leaderboard(Address(reads="thread")))
     groups = [int(text.removeprefix("group ")) for text in parsed.of_class[""] if text.startswith("group ")]
     rows = [row["class"] or "" for row in parsed.named("tr") if (row.get("class") or "").startswith("submitted")]
-    expected = [0 < i and group > max(groups[:i]) for i, group in enumerate(groups)]
+    expected = [i > 0 and group > max(groups[:i]) for i, group in enumerate(groups)]
     assert True in expected
     assert [row.endswith(" first") for row in rows] == expected
     assert ' first"' not in page.leaderboard(Address(reads="thread", sort="name"))

@@ -42,7 +42,7 @@ def test_programs_see_the_endpoints_and_nothing_of_the_page(desk: Desk) -> None:
 def test_only_clips_may_be_fetched_and_uploads_have_a_limit(desk: Desk) -> None:
     """No other folder of the machine is served; the limit is that of the settings; no font comes from elsewhere."""
     page = Page(desk.board, Conversations(desk.settings.dataset))
-    options = launch_options(desk.settings, page)
+    options = launch_options(desk, page)
     assert options["allowed_paths"] == [str(page.conversations.folder)]
     assert not list(Path(options["allowed_paths"][0]).iterdir())
     assert options["max_file_size"] == 12_345
