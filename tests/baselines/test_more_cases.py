@@ -1,0 +1,45 @@
+"""Models hear at the rate that the processor beside their weights states, not at one that the code knows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines.sound.checkpoints import find_checkpoint
+from baselines.sound.vectors import ClipVectors, Stretch
+from baselines.system import Context
+from baselines.systems.clap import ClapEncoder
+from musicrs_dataset.cutting import Samples
+from musicrs_dataset.records import Clip
+from tests.baselines.tiny_models import save_clap
+
+soundfile = pytest.importorskip("soundfile")
+pytest.importorskip("soxr")
+pytest.importorskip("transformers")
+
+
+@pytest.mark.parametrize("rate", [32_000, 48_000])
+def test_clips_come_at_the_rate_of_the_processor(rate: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second of 440 Hz at 48 kHz is a second of 440 Hz at whatever rate the weights were trained on."""
+    folder = save_clap(tmp_path)
+    for file in folder.glob("*processor_config.json"):
+        file.write_text(file.read_text().replace('"sampling_rate": 48000', f'"sampling_rate": {rate}'))
+    heard: list[Samples] = []
+
+    def listen(self: ClapEncoder, windows: Sequence[Samples]) -> np.ndarray:
+        heard.extend(windows)
+        return np.ones((len(windows), 2), np.float32)
+
+    monkeypatch.setattr(ClapEncoder, "embed_audio", listen)
+    sound = io.BytesIO()
+    soundfile.write(sound, np.sin(2 * np.pi * 440 * np.arange(48_000) / 48_000) / 2, 48_000, format="FLAC")
+    context = Context(modality="audio_only")
+    model = ClapEncoder(find_checkpoint(str(folder)), context)
+    ClipVectors(model, context)([Stretch(Clip(sound.getvalue(), "a", "AAAAAAAAAAA", 0.0, 1.0))])
+    assert model.sampling_rate == rate
+    assert {len(window) for window in heard} == {rate}
+    assert {int(np.abs(np.fft.rfft(window)).argmax()) for window in heard} == {440}

@@ -1,0 +1,62 @@
+"""Bad files at the desk: nothing is kept and nothing is written; good ones of the same moment are told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from musicrs_metric.predictions import PredictionError
+from space.board.board import Board
+from space.board.lines import Query
+from space.desk import Desk
+from space.settings import Settings
+from space.store.local import LocalStore
+
+from .toy import FORM, gzipped, jsonl, lines, ranked, submission, zipped
+
+GOOD = jsonl(lines())
+FIRST, SECOND, *_ = lines()
+BAD = {
+    "a word for the field": jsonl([{"thread": "t3_a", "items": ["Ash"]}]),
+    "a ranking as one string": jsonl([FIRST | {"ranking": "Ash, Birch"}]),
+    "a line without ranking": jsonl([FIRST, {"id": "t3_b"}]),
+    "a broken line": jsonl([FIRST, '{"id": "t3_b", "ranking": ["a"', SECOND]),
+    "an array": jsonl([lines()]),
+    "nothing": b"",
+    "blank lines": b"\n\n \n",
+    "an archive that climbs": zipped({"../../evil.jsonl": GOOD}),
+    "two files": zipped({"a.jsonl": GOOD, "b.jsonl": GOOD}),
+    "a file cut short": gzipped(GOOD)[:-20],
+}
+
+
+@pytest.fixture
+def desk(board: Board, settings: Settings) -> Desk:
+    return Desk(settings, board)
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_file_leaves_nothing_behind(
+    what: str, desk: Desk, store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No row, no file anywhere near, and the board goes on with the next submission."""
+    work = tmp_path / "some" / "where"
+    work.mkdir(parents=True)
+    monkeypatch.chdir(work)
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(PredictionError):
+        desk.submit(BAD[what], FORM, caller="somebody")
+    assert {path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"} == before
+    assert not store.entries()
+    assert [line["kind"] for line in desk.leaderboard(Query(reported=False))] == ["chance"]
+    assert desk.submit(GOOD, FORM, caller="somebody").receipt.state == "stored"
+
+
+def test_one_team_twice_in_one_moment(board: Board, store: LocalStore) -> None:
+    """Two files of one name that came in together are two rows with two names; the same file again is none."""
+    for seed in (1, 2, 2):
+        store.put(submission(ranked(seed), at=5))
+    rows = board.snapshot().rows
+    assert len({row.entry.received_at for row in rows}) == 1
+    assert len({row.key for row in rows}) == len({row.label for row in rows}) == 2
