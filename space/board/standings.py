@@ -2,25 +2,26 @@
 
 What `musicrs_metric.compare` computes for every pair (bootstrap interval, sign flips, effects) grows with the square of
 the number of systems. A board needs of the pairs only whether they differ, and that is one paired t test each: they are
-made here for all pairs, row by row of the triangle, which takes a fraction of a second for 200 systems. Nothing is
-approximated: tests, Holm's correction over all pairs, groups and intervals are those of `musicrs_metric.compare`
-applied to the rows that are ranked together. With more rows each test must be the stricter for it, so that groups widen
-as a board grows.
+made here for all pairs, row by row of the triangle, which takes a fraction of a second for 200 systems. Signs are
+flipped only where t is undefined. Nothing is approximated: tests, Holm's correction over all pairs, groups and
+intervals are those of `musicrs_metric.compare` applied to the rows that are ranked together. With more rows each test
+must be the stricter for it, so that groups widen as a board grows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from musicrs_metric.compare.pairs import Sample, compare_pairs, mean_bounds, take_sample
+from musicrs_metric.compare.pairs import mean_bounds
 from musicrs_metric.compare.ranks import rank_groups, ranks
 from musicrs_metric.compare.results import AgainstChance, Standing
-from musicrs_metric.compare.significance import ROUNDING, holm, sign_flip_p, t_test
+from musicrs_metric.compare.significance import ROUNDING, flipped_sums, holm, sign_flip_p, t_test
 from musicrs_metric.compare.systems import System, common_threads
-from musicrs_metric.intervals import CONFIDENCE, RESAMPLES
+from musicrs_metric.intervals import CONFIDENCE, RESAMPLES, resampled_means
 from musicrs_metric.measures import Floats
 
 Mask = npt.NDArray[np.bool_]
@@ -54,21 +55,26 @@ def standings(
     assert table.chance is not None  # noqa: S101 - the threads of a board have pools
     tables = [*(peer.table.values for peer in peers), table.chance]
     values = np.stack([np.stack([values[metric][chosen] for values in tables], axis=1) for metric in metrics], axis=1)
-    sample = take_sample(values, resamples=resamples, seed=0)
-    by_metric = [_of_metric(peers, sample.column(j), chosen) for j in range(len(metrics))]
+    drawn = resampled_means(values.reshape(len(values), -1), resamples=resamples, seed=0)
+    drawn = drawn.reshape(-1, *values.shape[1:])
+    common = common_threads(peers)[chosen]
+    by_metric = [
+        _of_metric(peers, np.ascontiguousarray(values[:, j]), np.ascontiguousarray(drawn[:, j]), common)
+        for j in range(len(metrics))
+    ]
     return [dict(zip(metrics, of_peer, strict=True)) for of_peer in zip(*by_metric, strict=True)]
 
 
-def _of_metric(peers: Sequence[System], sample: Sample, chosen: Mask) -> list[Standing]:
+def _of_metric(peers: Sequence[System], columns: Floats, all_drawn: Floats, common: Mask) -> list[Standing]:
+    """Standings from values and resampled means, a column per system and chance as the last one."""
     s = len(peers)
-    values, drawn = sample.values[:, :s], sample.drawn[:, :s]
+    values, drawn = columns[:, :s], all_drawn[:, :s]
     means = values.mean(axis=0)
     low, high = mean_bounds(values, drawn, CONFIDENCE)
     first, last = _rank_bounds(drawn)
-    rank, group = ranks(means), rank_groups(means, _different(sample, s))
-    common = common_threads(peers)[chosen]
+    rank, group = ranks(means), rank_groups(means, _different(values, len(drawn)))
     common_means = values[common].mean(axis=0) if common.any() else None
-    against = _against_chance(sample, s)
+    against = _against_chance(values - columns[:, [s]], drawn - all_drawn[:, [s]])
     many = len(values) > 1
     return [
         Standing(
@@ -99,37 +105,48 @@ def _rank_bounds(drawn: Floats) -> tuple[Ints, Ints]:
     return first.astype(np.int64), last.astype(np.int64)
 
 
-def _different(sample: Sample, s: int) -> Mask:
+def _different(values: Floats, flips: int) -> Mask:
     """Shape (s, s): whether two systems differ, by the paired t test with Holm's correction over all pairs."""
-    p = [_p_values(sample, i, s) for i in range(s - 1)]
+    s = values.shape[1]
     different = np.zeros((s, s), dtype=bool)
-    if p:
+    if s > 1:
+        p = [_p_values(values[:, [i]] - values[:, i + 1 :], flips) for i in range(s - 1)]
         a, b = np.triu_indices(s, 1)
         different[a, b] = different[b, a] = holm(np.concatenate(p)) <= ALPHA
     return different
 
 
-def _p_values(sample: Sample, i: int, s: int) -> Floats:
-    """The p values of system i against those that follow it."""
-    differences = sample.values[:, [i]] - sample.values[:, i + 1 : s]
+def _p_values(differences: Floats, flips: int) -> Floats:
+    """The p value of the paired t test of each column, and of the sign-flip test where t is undefined."""
     p = t_test(differences).p
-    # Two systems whose difference is the same on every thread, such as a file sent by two teams, have no t.
-    undefined = np.flatnonzero(np.isnan(p))
-    flipped = sample.flipped[:, [i]] - sample.flipped[:, i + 1 + undefined]
-    p[undefined] = sign_flip_p(flipped, differences[:, undefined].sum(axis=0))
+    undefined = np.isnan(p)
+    if undefined.any():
+        # The difference is the same on every thread: none at all, as with a file that two teams have sent, or a number
+        # whose size does not matter to the test.
+        is_none = np.abs(differences.mean(axis=0)) <= ROUNDING
+        p[undefined] = np.where(is_none[undefined], 1.0, _p_of_constant(len(differences), flips))
     return p
 
 
-def _against_chance(sample: Sample, s: int) -> list[AgainstChance]:
-    found = compare_pairs(np.arange(s), np.full(s, s), sample, confidence=CONFIDENCE)
+@cache
+def _p_of_constant(n: int, flips: int) -> float:
+    """The sign-flip p value of a difference that is the same on n threads and is not 0."""
+    ones = np.ones((n, 1))
+    return float(sign_flip_p(flipped_sums(ones, flips=flips, seed=0), ones.sum(axis=0))[0])
+
+
+def _against_chance(differences: Floats, drawn: Floats) -> list[AgainstChance]:
+    mean, t, p = differences.mean(axis=0), t_test(differences).t, _p_values(differences, len(drawn))
+    low, high = mean_bounds(differences, drawn, CONFIDENCE)
+    p_holm = holm(p)
     return [
         AgainstChance(
-            difference=float(found.difference[i]),
-            interval=None if np.isnan(found.low[i]) else (float(found.low[i]), float(found.high[i])),
-            t=None if np.isnan(found.t[i]) else float(found.t[i]),
-            p=float(found.p_t[i]),
-            p_holm=float(found.p_t_holm[i]),
-            verdict="at" if found.p_t_holm[i] > ALPHA else "above" if found.difference[i] > 0 else "below",
+            difference=float(mean[i]),
+            interval=None if np.isnan(low[i]) else (float(low[i]), float(high[i])),
+            t=None if np.isnan(t[i]) else float(t[i]),
+            p=float(p[i]),
+            p_holm=float(p_holm[i]),
+            verdict="at" if p_holm[i] > ALPHA else "above" if mean[i] > 0 else "below",
         )
-        for i in range(s)
+        for i in range(len(mean))
     ]
