@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from musicrs_metric.errors import UserError
 
+from .generative.system import Generative
 from .registry import SYSTEMS, missing_packages, system_class
-from .system import System
+from .system import Context, System
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -82,8 +83,11 @@ def lacks(name: str, device: Device) -> Iterator[str]:
     missing = missing_packages(cls.declaration)
     if missing:
         yield f"packages {', '.join(missing)}: pip install 'musicrs[{cls.declaration.extra}]'"
-    ears = getattr(_listener(cls), "ears", None)
-    gib = 0.0 if ears is None else ears.weights_gib * device.width / 2
+    try:
+        gib = _weights_gib(cls) * device.width / 2
+    except UserError as error:  # an option without a default, such as a server's name for its model
+        yield str(error)
+        return
     if device.gib is not None and gib > device.gib:
         yield f"memory: its weights take {gib:.1f} GiB, {device.name} has {device.gib:.1f}"
 
@@ -132,17 +136,11 @@ def _cpu() -> Device:
     return Device(f"CPU ({platform.machine()}, {os.cpu_count()} cores)", gib, 4)
 
 
-def _listener(cls: type[System]) -> Any:
-    """The model of a system that has one which declares what it takes; None for others."""
-    from .generative.system import Generative
-    from .system import Context
-
+def _weights_gib(cls: type[System]) -> float:
+    """What the weights of a system take in bfloat16, where it declares that; 0 for others, which are small."""
     if not issubclass(cls, Generative):
-        return None
-    try:
-        return cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).listener
-    except UserError:  # an option without a default, such as a server's address
-        return None
+        return 0.0
+    return cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).listener.ears.weights_gib
 
 
 def _version(package: str) -> str:

@@ -166,8 +166,10 @@ class TransformersListener(LocalListener):
         """Complete prompts by greedy search, or by beam search where the family says so."""
         import torch
 
+        from .packed import last_logits_only
+
         inputs = self.inputs(prompts, budget)
-        with torch.inference_mode():
+        with torch.inference_mode(), last_logits_only(self.model):
             rows = self.model.generate(**inputs, max_new_tokens=budget, do_sample=False, num_beams=self.beams)
         start = inputs["input_ids"].shape[1] if "input_ids" in inputs else 0  # of embeddings only the answer comes back
         return [self._completion(row[start:].tolist(), budget) for row in rows]

@@ -35,7 +35,7 @@ class Prefix:
         # transformers renamed it; both names are understood for some versions, the first one warns.
         self._name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
         self._model = model
-        with torch.inference_mode(), _last_logits_only(model):
+        with torch.inference_mode(), last_logits_only(model):
             read = model(**inputs, use_cache=True, return_dict=True)
         self._cache = getattr(read, self._name)
         self._next = read.logits[0, -1].float()
@@ -95,8 +95,8 @@ class Prefix:
 
 
 @contextmanager
-def _last_logits_only(model: Any) -> Iterator[None]:
-    """Let the model compute the logits of the last token alone: those of a long prompt take gigabytes."""
+def last_logits_only(model: Any) -> Iterator[None]:
+    """Let a causal model compute the logits of the last token alone: those of a long prompt take gigabytes."""
     head = model.get_output_embeddings()
     hook = head.register_forward_pre_hook(lambda _module, given: (given[0][:, -1:], *given[1:]))
     try:

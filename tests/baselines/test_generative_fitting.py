@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from baselines.generative.ears import Ears
-from baselines.generative.fitting import SLACK, ClipPlan, Load, fit
+from baselines.generative.fitting import SLACK, ClipPlan, Load, fit, tokens
 from musicrs_metric.errors import UserError
 
 # Ten tokens a second and two a clip, 30 s a clip, and a context of 1,000 tokens beside the slack.
@@ -23,7 +25,7 @@ def load(*clips: float, text: int = 100, answer: int = 100, name: str = "t") -> 
 
 
 @pytest.mark.parametrize(
-    ("clips", "seconds", "tokens"),
+    ("clips", "seconds", "expected"),
     [
         ((), 300, 200),  # nothing to hear, nothing to fit
         ((30,), 300, 200 + 302),
@@ -33,10 +35,10 @@ def load(*clips: float, text: int = 100, answer: int = 100, name: str = "t") -> 
         ((100,), 79, 200 + 3 * (264 + 2)),  # 79 s are three pieces of 26 s and a third, 264 tokens each, rounded up
     ],
 )
-def test_tokens_by_hand(clips: tuple[float, ...], seconds: float, tokens: int) -> None:
+def test_tokens_by_hand(clips: tuple[float, ...], seconds: float, expected: int) -> None:
     """What a plan says that a thread takes, slack left out."""
     plan = ClipPlan(EARS, seconds, True, 0, "t")
-    assert plan.tokens(load(*clips)) - SLACK == tokens
+    assert plan.tokens(load(*clips)) - SLACK == expected
 
 
 def test_the_most_that_fits_every_thread_is_chosen() -> None:
@@ -104,3 +106,24 @@ def test_a_fixed_number_of_tokens_is_no_reason_to_hear_less() -> None:
     plan = fit(fixed, [load(*[30] * 10)])
     assert (plan.seconds, plan.most_tokens - SLACK) == (30, 200 + 88)
     assert plan.heard([30] * 10) == [3.0] * 10
+
+
+LOADS = st.builds(
+    Load, st.just("t"), st.lists(st.floats(0.1, 60), max_size=10), st.integers(0, 900), st.integers(1, 300)
+)
+
+
+@given(st.lists(LOADS, min_size=1, max_size=6), st.booleans(), st.sampled_from([None, 7.0, 30.0]))
+def test_a_plan_fits_and_a_longer_one_would_not(loads: list[Load], several: bool, limit: float | None) -> None:
+    """Whatever the threads: none that is not named as too long exceeds the context, and half a second more would."""
+    ears = replace(EARS, several_clips=several, clip_limit_s=limit)
+    try:
+        plan = fit(ears, loads)
+    except UserError:
+        assert all(tokens(ears, one, 1.0) > ears.context for one in loads)
+        return
+    room = [one for one in loads if tokens(ears, one, 1.0) <= ears.context]
+    assert len(plan.too_long) == len(loads) - len(room)
+    assert plan.most_tokens == max(map(plan.tokens, room)) <= ears.context
+    most = 300 if several or limit is None else limit
+    assert plan.seconds == most or any(tokens(ears, one, plan.seconds + 0.5) > ears.context for one in room)

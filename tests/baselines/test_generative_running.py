@@ -130,6 +130,16 @@ def test_the_longest_threads_come_first(tmp_path: Path) -> None:
     assert [p.thread_id for p in result.predictions] == [f"t{i}" for i in range(5)]
 
 
+def test_a_clip_that_cannot_be_decoded_costs_its_own_thread_alone(folder: Path, tmp_path: Path) -> None:
+    """In a batch of four it fails, and the others are scored to the last bit as in batches of one."""
+    runs = []
+    for size in (1, 4):
+        system = make_system(NAME, "audio_query", "--weights", folder, "--protocol", "pointwise")
+        runs.append(run_toy(system, family_data("audio_query"), tmp_path / f"{size}", batch_size=size).predictions)
+    assert runs[0] == runs[1]
+    assert [p.outcome for p in runs[1]] == ["ok", "ok", "no_audio", "failed"]
+
+
 def test_a_thread_of_too_many_words_fails_alone(folder: Path, tmp_path: Path) -> None:
     """Its query exceeds the context; the others are ranked, and nothing is cut to make it fit."""
     data = family_data("query_only")
