@@ -20,7 +20,15 @@ window.space = (() => {
     const address = new URL(search, location.href);
     if (address.search === location.search) return;
     history[replace ? "replaceState" : "pushState"](null, "", address);
+    tellFrame();
     ask();
+  }
+
+  // A Space stands in a frame of the Hub, whose own address follows when it is told to.
+  function tellFrame() {
+    if (parent === window) return;
+    const own = Object.entries(params(location.search)).filter(([name]) => !name.startsWith("__"));
+    parent.postMessage({ queryString: new URLSearchParams(own).toString() }, "https://huggingface.co");
   }
 
   // ---- Links of the page, opened in place; with a modifier key they open as any other link does.
@@ -104,7 +112,9 @@ window.space = (() => {
     plot.dataset.follows = "";
     plot.on?.("plotly_click", (event) => {
       const thread = event.points[0]?.customdata?.[0];
-      if (typeof thread === "string") go(`?tab=threads&thread=${encodeURIComponent(thread)}`);
+      if (typeof thread !== "string") return;
+      const address = new URLSearchParams({ tab: "threads", thread, systems: params(location.search).compare ?? "" });
+      go(`?${address}`);
     });
   }
   new MutationObserver(() => document.querySelectorAll("#plot-compare .js-plotly-plot").forEach(followPoints)).observe(

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-import numpy as np
-
+from musicrs_dataset.records import Thread
 from musicrs_metric.compare.formats import p_value
-from musicrs_metric.compare.results import Bounds, Comparison, Effect, Pair
+from musicrs_metric.compare.results import Comparison, Effect, Pair
 from musicrs_metric.genres import GENRES
-from musicrs_metric.intervals import mean_intervals
 
-from ..board.pairing import Gain
 from ..board.rows import Row
 from . import words
 from .address import Address
 from .controls import choice, form, joined_choice, link
+from .differences import difference, figures, scale_of
+from .furthest import furthest
 from .html import Html, join, tag
-from .ranges import Scale, drawing
-
-_GAINS = 8  # shown at once, the largest first
 
 
 def chooser(rows: Sequence[Row], here: Address) -> Html:
@@ -63,13 +58,14 @@ def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
     )
 
 
-def comparison(a: Row, b: Row, found: Comparison, here: Address) -> Html:
+def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | None], here: Address) -> Html:
     """The two systems in words and tables.
 
     Args:
         a: The first system.
         b: The second.
         found: Their comparison, `a` first, by genre.
+        threads: The conversations, in the order of the rows' tables.
         here: The page as it is; its metric is the one that is told in full.
     """
     pair = found.metrics[here.metric].pairs[0]
@@ -86,6 +82,7 @@ def comparison(a: Row, b: Row, found: Comparison, here: Address) -> Html:
             class_="halves",
         ),
         tag("h3", "Thread by thread"),
+        furthest(a, b, threads, here),
         tag(
             "p",
             "Each point is a thread: above the dotted line the first system did better on it, below the second. Choose "
@@ -93,62 +90,6 @@ def comparison(a: Row, b: Row, found: Comparison, here: Address) -> Html:
             class_="soft",
         ),
         aria_label="Comparison",
-    )
-
-
-class Paired(NamedTuple):
-    """A paired difference without tests.
-
-    Attributes:
-        difference: Its mean over the threads.
-        interval: Its bootstrap interval; None for n < 2.
-    """
-
-    difference: float
-    interval: Bounds | None
-
-
-def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
-    """The differences of both modalities and one, each over the same threads."""
-    if not found:
-        return []
-    values = np.stack([gain.both.table.values[metric] - gain.single.table.values[metric] for gain in found], axis=1)
-    bounds = mean_intervals(values)
-    return [
-        Paired(float(mean), None if bounds is None else (float(bounds.low[i]), float(bounds.high[i])))
-        for i, mean in enumerate(values.mean(axis=0))
-    ]
-
-
-def gains(found: Sequence[Gain], here: Address) -> Html:
-    """What a system gains from one modality over another: the same system, with and without.
-
-    Args:
-        found: Rows with both modalities and with one.
-        here: The page as it is.
-    """
-    if not found:
-        return Html()
-    pairs = paired(found, here.metric)
-    scale = _scale(pair.interval or (pair.difference, pair.difference) for pair in pairs)
-    largest = sorted(zip(found, pairs, strict=True), key=lambda one: -abs(one[1].difference))
-    lines = [
-        tag(
-            "tr",
-            tag("th", link(here, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
-            tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
-            _difference(pair.difference, pair.interval, scale),
-        )
-        for gain, pair in largest
-    ]
-    heads = [tag("th", text, scope="col") for text in ("System", "Modality", "Gain in points, 95 %")]
-    more = len(lines) - _GAINS
-    return tag(
-        "section",
-        tag("h3", f"What a second modality adds, on {words.metric(here.metric)}"),
-        _table(heads, lines[:_GAINS]),
-        tag("details", tag("summary", f"{more} smaller ones"), _table(heads, lines[_GAINS:])) if more > 0 else None,
-        aria_label="Modality gain",
     )
 
 
@@ -176,59 +117,36 @@ def _different_reads(a: Row, b: Row) -> Html | None:
 
 def _measures(a: Row, b: Row, found: Comparison) -> Html:
     pairs = {metric: of.pairs[0] for metric, of in found.metrics.items()}
-    scale = _scale(pair.interval or (pair.difference, pair.difference) for pair in pairs.values())
+    scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs.values())
     lines = [
         tag(
             "tr",
             tag("th", words.metric(metric), scope="row"),
             *(tag("td", tag("b", words.percent(row.scores.values[metric]))) for row in (a, b)),
-            _difference(pair.difference, pair.interval, scale),
+            difference(pair.difference, pair.interval, scale),
             tag("td", p_value(pair.p_t)),
             tag("td", f"{pair.wins} / {pair.ties} / {pair.losses}"),
         )
         for metric, pair in pairs.items()
     ]
-    texts = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Won / tied / lost")
-    heads = [tag("th", text, scope="col") for text in texts]
-    return _table(heads, lines)
+    heads = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Won / tied / lost")
+    return figures(heads, lines)
 
 
 def _effects(effects: dict[str, Effect]) -> Html:
-    scale = _scale(effect.interval or (effect.difference, effect.difference) for effect in effects.values())
+    scale = scale_of(effect.interval or (effect.difference, effect.difference) for effect in effects.values())
     lines = [
         tag(
             "tr",
             tag("th", genre, tag("small", f" {words.plural(effect.n, 'thread')}"), scope="row"),
-            _difference(effect.difference, effect.interval, scale),
+            difference(effect.difference, effect.interval, scale),
         )
         for genre in sorted(effects, key=lambda name: (*GENRES, name).index(name))
         for effect in (effects[genre],)
     ]
-    heads = [tag("th", text, scope="col") for text in ("Genre", "First minus second, 95 %")]
+    heads = ("Genre", "First minus second, 95 %")
     note = "These intervals describe and do not test: nothing is corrected for looking at several genres."
-    return join(_table(heads, lines), tag("p", note, class_="soft"))
-
-
-def _table(heads: Sequence[Html], lines: Sequence[Html]) -> Html:
-    made = tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
-    return tag("div", made, class_="scroll", tabindex=0)
-
-
-def _difference(value: float, interval: Bounds | None, scale: Scale) -> Html:
-    told = interval is not None and not interval[0] <= 0 <= interval[1]
-    return tag(
-        "td",
-        tag("b", words.points(value)),
-        tag("small", f" {words.points_interval(interval)}"),
-        drawing(scale, value=value, interval=interval, mark=0.0),
-        class_=f"difference {'up' if value > 0 else 'down'}" if told else "difference",
-    )  # fmt: skip
-
-
-def _scale(intervals: Iterator[Bounds] | Sequence[Bounds]) -> Scale:
-    """As far to the one side as to the other, so that zero stands in the middle."""
-    far = max((abs(end) for bounds in intervals for end in bounds), default=0.01) or 0.01
-    return Scale(-far, far)
+    return join(figures(heads, lines), tag("p", note, class_="soft"))
 
 
 def _equals(p: float) -> str:

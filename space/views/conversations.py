@@ -6,18 +6,23 @@ import os
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from musicrs_dataset.loading import iter_threads, richest_config
+from musicrs_dataset.loading import config_names, iter_threads
 from musicrs_dataset.records import Thread
-from musicrs_dataset.schema import base_config
+from musicrs_dataset.schema import CONFIGS
 from musicrs_dataset.stored import StoredClips
 from musicrs_metric.errors import UserError
+from musicrs_metric.references import dataset_folder
 
 _SUFFIXES = frozenset({".flac", ".ogg", ".opus", ".mp3", ".wav"})
 _FILES_KEPT = 200
+# Words are read at the start, from where no sound comes with them: a dataset on the Hub may carry gigabytes of it.
+_TEXT_FIRST = ("query_only", "audio_query", "audio_only")
+_AUDIO = ("audio_query", "audio_only")
 
 
 class Sound(NamedTuple):
@@ -35,7 +40,7 @@ class Sound(NamedTuple):
 
 
 class Conversations:
-    """The threads of a dataset, in the configuration that tells the most of each. Safe to use from many threads.
+    """The threads of a dataset and, once somebody wants to listen, its clips. Safe to use from many threads.
 
     Args:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
@@ -45,13 +50,12 @@ class Conversations:
     """
 
     def __init__(self, dataset: str) -> None:
-        self._dataset, self._config = dataset, richest_config(dataset)
-        try:
-            self.threads: Sequence[Thread] = tuple(iter_threads(dataset, self._config, audio=False))
-        except UserError:  # a name whose richest configuration was never made
-            self._config = "query_only"
-            self.threads = tuple(iter_threads(dataset, self._config, audio=False))
+        self._dataset = dataset
+        folder = dataset_folder(dataset)
+        built = list(CONFIGS) if folder is None else config_names(folder)
+        self.threads: Sequence[Thread] = _read(dataset, [name for name in _TEXT_FIRST if name in built] or built)
         self.place = {thread.thread_id: place for place, thread in enumerate(self.threads)}
+        self._audio = next((name for name in _AUDIO if name in built), None)
         self._folder = tempfile.TemporaryDirectory(prefix="musicrs-clips-", ignore_cleanup_errors=True)
         self._reading = threading.Lock()
         self._clips: StoredClips | None = None
@@ -69,11 +73,15 @@ class Conversations:
     def sounds(self, thread_id: str) -> list[Sound]:
         """The clips of a thread as files; empty where the dataset has none."""
         place = self.place.get(thread_id)
-        if place is None or not base_config(self._config).with_audio:
+        if place is None or self._audio is None:
             return []
         with self._reading:  # one part of a file is in memory at a time
             if self._clips is None:
-                self._clips = StoredClips(self._dataset, self._config)
+                try:
+                    self._clips = StoredClips(self._dataset, self._audio)
+                except UserError:  # a name under which no clips were ever published
+                    self._audio = None
+                    return []
             found = [
                 Sound(self._file(clip.audio, clip.name), clip.start_s, clip.duration_s)
                 for clip in self._clips(place)
@@ -96,3 +104,12 @@ class Conversations:
         files = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime)
         for path in files[:-_FILES_KEPT]:
             path.unlink(missing_ok=True)
+
+
+def _read(dataset: str, configs: Sequence[str]) -> tuple[Thread, ...]:
+    """The threads in the first configuration that can be read."""
+    *others, last = configs
+    for config in others:
+        with suppress(UserError):
+            return tuple(iter_threads(dataset, config, audio=False))
+    return tuple(iter_threads(dataset, last, audio=False))

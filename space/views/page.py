@@ -23,6 +23,7 @@ from .address import Address
 from .conversations import Conversations
 from .details import details
 from .frame import frame
+from .gains import gains as gains_section
 from .html import Html, join, tag
 from .leaderboard import leaderboard
 
@@ -111,7 +112,7 @@ class Page:
         """The second tab; its plot is there once two systems are chosen."""
         rows = self._best_first(here)
         chooser = compare.chooser(rows, here)
-        gained = compare.gains(gains(self.board.snapshot().of(self.design(here).name)), here)
+        gained = gains_section(gains(self.board.snapshot().of(self.design(here).name)), here)
         first, second = here.pair
         if not (first and second):
             return Plotted(join(chooser, compare.nothing_chosen(rows, here)), None, gained)
@@ -124,7 +125,7 @@ class Page:
         known = [self.conversations.thread(thread_id) for thread_id in references.thread_ids]
         asked = ["" if thread is None else thread.query or "" for thread in known]
         figure = plots.scatter(a, b, here.metric, references.thread_ids, references.groups["genre"], asked)
-        return Plotted(join(chooser, compare.comparison(a, b, found, here)), figure, gained)
+        return Plotted(join(chooser, compare.comparison(a, b, found, known, here)), figure, gained)
 
     def genres(self, here: Address) -> Plotted:
         """The third tab."""

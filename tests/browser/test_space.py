@@ -130,7 +130,11 @@ def test_compare_two_systems(visitor: Visitor) -> None:
     page.wait_for_selector("#plot-compare .points path")
     page.locator("#plot-compare .points path").first.click(force=True)
     visitor.settled("thread=t3_mini")
-    assert page.locator("#thread h2").inner_text()
+    assert page.locator("#thread .ranking").count() == 2
+    page.go_back()
+    visitor.settled("compare=")
+    visitor.click(".furthest a >> nth=0")
+    assert page.locator("#thread .ranking").count() == 2
 
 
 def test_genres(visitor: Visitor) -> None:

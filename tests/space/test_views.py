@@ -6,14 +6,17 @@ import json
 from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
+from musicrs_dataset.build import build
+from musicrs_dataset.sources import resolve_source
 from musicrs_metric.predictions import Fault, PredictionError
 from musicrs_metric.report.words import percent
 from space.board.board import Board
 from space.board.data import load_data
-from space.board.lines import lines
+from space.board.lines import Line, lines
 from space.desk import Desk
 from space.intake import Form
 from space.settings import Settings
@@ -24,8 +27,9 @@ from space.views.conversations import Conversations
 from space.views.files import file_of
 from space.views.html import Html, join, outside_link, tag
 from space.views.page import Page
-from space.views.table import answer_shares
+from space.views.table import answer_shares, table
 from space.views.threads import found
+from space.views.words import NOTHING
 
 from .views_toy import mini_dataset, submission, submissions
 
@@ -110,8 +114,6 @@ def test_a_link_shows_its_host_and_hands_on_nothing() -> None:
 def test_an_address_survives_the_way_through_a_query_string() -> None:
     """What is written into an address is read out of it; what is no choice, or no text, is as if not given."""
     here = Address(tab="genres", genre="Jazz", metric="mrr", find="a&b=c", compare="k1,k2")
-    from urllib.parse import parse_qsl
-
     assert Address.read(dict(parse_qsl(here.to()[1:]))) == here
     assert Address.read({"tab": "admin", "sort": "<b>", "genre": 3, "order": None, "unknown": "x"}) == Address()
     assert Address().to() == "?tab=leaderboard"
@@ -390,3 +392,44 @@ def test_a_line_stands_where_all_groups_before_it_end(page: Page) -> None:
     assert True in expected
     assert [row.endswith(" first") for row in rows] == expected
     assert ' first"' not in page.leaderboard(Address(reads="thread", sort="name"))
+
+
+def test_the_furthest_threads_of_a_comparison_lead_to_both_rankings(page: Page, desk: Desk) -> None:
+    """The first link is the thread with the largest difference, and opens it with both systems."""
+    a, b = desk.board.snapshot().rows[:2]
+    apart = a.table.values["ndcg@20"] - b.table.values["ndcg@20"]
+    html = page.compare(Address(compare=f"{a.key},{b.key}", metric="ndcg@20")).above
+    to_threads = [Address.read(dict(parse_qsl(one["href"][1:]))) for one in Tags(html).named("a") if one["href"]]
+    first = next(here for here in to_threads if here.tab == "threads")
+    assert first.thread == page.conversations.threads[int(apart.argmax())].thread_id
+    assert first.chosen_systems == [a.key, b.key]
+
+
+def test_what_the_paper_reports_has_neither_rank_nor_interval() -> None:
+    """It is marked, stands with what reads the same, and its missing measure is a dash."""
+    chance = Line(kind="chance", label="chance", values={"recall@20": 0.2, "ndcg@20": 0.1, "mrr": 0.2}, n=3)
+    told = Line(
+        kind="reported", label="CLAP", modality="audio_only", paradigm="retrieval", reads="thread",
+        values={"recall@20": 0.19, "ndcg@20": 0.09},
+    )  # fmt: skip
+    html = table([chance, told], Address())
+    parsed = Tags(html)
+    assert parsed.of_class["badge"] == ["reported"]
+    assert parsed.of_class["rank"][-1] == NOTHING
+    assert not [one for one in parsed.named("i") if one["class"] == "line"]
+    assert not [one for one in parsed.named("a") if "data-row" in one]
+    assert "MRR" in parsed.text
+
+
+def test_words_are_read_where_no_sound_comes_with_them(tmp_path: Path) -> None:
+    """With all configurations built, texts come from the light one and clips, when asked for, from the other."""
+    threads, about = resolve_source("mini")
+    build(threads[:3], tmp_path, about=about, configs=("query_only", "audio_query"))
+    made = Conversations(str(tmp_path))
+    assert [thread.clips for thread in made.threads] == [None] * 3
+    assert made.threads[0].query == threads[0].query
+    assert [sound.file.read_bytes() for sound in made.sounds(threads[1].thread_id)] == [
+        clip.audio for clip in threads[1].clips or ()
+    ]
+    build(threads[:3], tmp_path / "silent", about=about, configs=("query_only",))
+    assert Conversations(str(tmp_path / "silent")).sounds(threads[1].thread_id) == []
