@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -63,10 +63,15 @@ def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> dict[s
         write_text(folder / FILE, map(_line, notes))
     for file in files:
         file.unlink()
-    ledger = Counter[str]()
-    for note in notes:
-        ledger.update(note.get("ledger") or {})
-    return dict(ledger)
+    return sum_ledgers(note.get("ledger") for note in notes)
+
+
+def sum_ledgers(ledgers: Iterable[Mapping[str, int] | None]) -> dict[str, int]:
+    """Add counts up by name; what is 0 everywhere stays, as 0."""
+    total = Counter[str]()
+    for ledger in ledgers:
+        total.update(ledger or {})
+    return dict(total)
 
 
 def _files(parts: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from musicrs_metric.files import to_json, write_text
 from musicrs_metric.run_card import RunCard
 
 from .data import Data, Order
+from .notes import sum_ledgers
 from .order_effects import OrderEffects, order_effects
 from .processes import Processes
 from .reporter import Reporter
@@ -30,7 +31,7 @@ class Shuffled(NamedTuple):
     """A finished run in several orders.
 
     Attributes:
-        card: Card of the first order, named after all of them, with the outcomes of all of them.
+        card: Card of the first order, named after all of them, with the outcomes and ledgers of all of them.
         effects: What the order does.
     """
 
@@ -96,7 +97,8 @@ def _summarise(plans: list[Plan], results: list[Result]) -> Shuffled:
     shown = [[plan.data.threads[position[thread]].candidates for thread in references.thread_ids] for plan in plans]
     first = results[0].card
     outcomes = sum((Counter(result.card.outcomes) for result in results), Counter[str]())
+    ledger = sum_ledgers(result.card.extra.get("ledger") for result in results)
+    extra = first.extra | ({"ledger": ledger} if ledger else {})
     name = first.name.removesuffix(str(plans[0].data.order)) + f"mean of {len(plans)} orders"
-    return Shuffled(
-        replace(first, name=name, outcomes=dict(sorted(outcomes.items()))), order_effects(shown, given, references)
-    )
+    card = replace(first, name=name, outcomes=dict(sorted(outcomes.items())), extra=extra)
+    return Shuffled(card, order_effects(shown, given, references))

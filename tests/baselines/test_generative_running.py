@@ -17,7 +17,10 @@ from baselines.data import Order, load_data
 from baselines.generative.listener import Completion, Prompt
 from baselines.generative.memory import Memory, is_out_of_memory
 from baselines.notes import NoteWriter, finish_notes
-from baselines.shuffles import show_in
+from baselines.processes import Processes
+from baselines.reporter import Reporter
+from baselines.runner import Plan
+from baselines.shuffles import run_shuffles, show_in
 from musicrs_dataset.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.predictions import read_predictions
@@ -208,6 +211,15 @@ def test_orders_of_the_pool_are_fitted_alike(dataset: Path) -> None:
         prompts.add(system.outlook(threads[0], 1)[-1])
     assert len(plans) == 1
     assert len(prompts) == 3
+
+
+def test_the_ledgers_of_several_orders_are_added_up(tmp_path: Path) -> None:
+    """Three threads in two orders, one title of five read in each."""
+    plan = Plan(system=Asker(Scripted("[2]"), "listwise"), system_name="asker", data=toy_data(3), out=tmp_path / "run")
+    finished = run_shuffles(plan, 2, Processes(), Reporter())
+    assert finished is not None
+    ledger = finished.card.extra["ledger"]
+    assert (ledger["named"], ledger["filled"], ledger["repeated"]) == (6, 24, 0)
 
 
 def test_notes_survive_a_line_that_was_cut(tmp_path: Path) -> None:
