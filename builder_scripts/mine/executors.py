@@ -6,9 +6,11 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from importlib.abc import MetaPathFinder
 from multiprocessing.connection import wait as wait_for
 from threading import Thread
 from typing import Any, Literal
@@ -101,9 +103,18 @@ _read: Any = None  # in a worker: compressed bytes read by all workers
 def _begin_worker(read: Any) -> None:
     global _read
     _read = read
+    sys.meta_path.insert(0, _WithoutPandas())
     gc.disable()  # rows hold no cycles, and looking for some takes a twentieth of the time
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     Thread(target=_end_with_parent, daemon=True).start()
+
+
+class _WithoutPandas(MetaPathFinder):
+    """Keeps pyarrow from importing pandas to ask whether columns are of its kind: 0.16 s and 46 MB a worker."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:  # noqa: ARG002
+        if name == "pandas":
+            raise ModuleNotFoundError("not wanted here", name=name)
 
 
 def _end_with_parent() -> None:
