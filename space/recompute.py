@@ -83,6 +83,7 @@ def recompute(
             differences += (Difference(entry, what, old, new) for what, old, new in found)
         n, n_new = n + 1, n_new + (before is None)
         cache.save(entry.key, design, now)
+        cache.forget_older(entry.key, design)
     step(len(entries), len(entries))
     return Recomputed(n, n_new, tuple(differences), tuple(aside))
 

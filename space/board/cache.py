@@ -69,7 +69,7 @@ class Cache:
         """Read what was last computed from a submission, by whichever version of the code."""
         if self.folder is None:
             return None
-        files = sorted(self.folder.glob(f"{_name(key, design, '*')}"), key=lambda path: path.stat().st_mtime_ns)
+        files = sorted(self.folder.glob(_name(key, design, "*")), key=lambda path: path.stat().st_mtime_ns)
         return _read(files[-1], design) if files else None
 
     def save(self, key: str, design: Design, judged: Judged) -> None:
@@ -83,6 +83,13 @@ class Cache:
             write_bytes(self.folder / _name(key, design, code_version()), content.getvalue())
         except OSError:
             return
+
+    def forget_older(self, key: str, design: Design) -> None:
+        """Remove what other versions of the code computed from a submission."""
+        if self.folder is not None:
+            for path in self.folder.glob(_name(key, design, "*")):
+                if path.name != _name(key, design, code_version()):
+                    path.unlink(missing_ok=True)
 
 
 def _name(key: str, design: Design, code: str) -> str:

@@ -63,6 +63,7 @@ def test_scores_of_other_code_are_compared_too(filled: Board, data: Data, monkey
     assert "older" in before.name
     (difference,) = recompute(data, filled.store, filled._cache).differences
     assert (difference.what, difference.before, difference.now) == ("n_unknown", 99, 0)
+    assert [path.name for path in filled._cache.folder.glob(f"{row.key}-*")] == [now.name]
 
 
 def test_rounding_is_no_difference(filled: Board) -> None:
