@@ -17,6 +17,8 @@ from ..settings import Limits
 from .refusal import FORM, IntakeError, at_field
 from .text import TextError, https_link, one_line, without_contact
 
+# What a card may say that is kept beside it.
+_BESIDE = ("link", "description", "partial")
 _DEEPEST = 10
 _LARGEST = 1e12
 
@@ -97,16 +99,16 @@ def judge_form(form: Form, card: bytes | None, data: Data, limits: Limits) -> Sa
     partial = found.take("partial", _yes_or_no)
     about = "fingerprint" if "fingerprint" in given else "pools"
     design = found.take(about, lambda value: _design(value, about, data))
-    others = {item.name for item in fields(RunCard)} - {"name", *choices, "settings", "extra"}
-    others |= {"link", "description"} & given.keys()
-    plain = {field: found.take(field, lambda value: _plain(value, limits)) for field in others & given.keys()}
+    judged = {"name", *choices, "fingerprint", "settings", "extra"}
+    others = [item.name for item in fields(RunCard) if item.name in given.keys() - judged]
+    plain = {field: found.take(field, lambda value: _plain(value, limits)) for field in others}
     if found.faults or design is None:
         raise IntakeError(found.faults)
     config = f"{choices['modality']}" + (f"_{design.name}" if design.name != PUBLISHED else "")
     standard = {"dataset": DEFAULT_DATASET, "config": config, "pools": design.name}
     values = standard | given | plain | choices | {"name": name, "fingerprint": design.fingerprint}
     try:
-        made = card_from_values(values)
+        made = card_from_values({field: value for field, value in values.items() if field not in _BESIDE})
     except UserError as error:
         raise _bad_card(str(error)) from error
     return Said(made, design, link, description or "", bool(partial))

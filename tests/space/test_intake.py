@@ -234,6 +234,21 @@ def test_cards_that_are_refused(content: bytes, words: str, data: Data) -> None:
     assert words in message
 
 
+def test_faults_of_a_card_come_in_the_order_of_its_fields(data: Data) -> None:
+    """All of them at once, each once, the same every time."""
+    card = {"hardware": "\0", "link": "ftp://\0", "model_id": "x" * 501, "name": "", "reads": "minds"}
+    found = faults(GOOD, data, Form(), card=json.dumps(card).encode())
+    assert [(fault.file, fault.field) for fault in found] == [
+        ("run.json", "name"),
+        ("form", "modality"),
+        ("form", "paradigm"),
+        ("run.json", "reads"),
+        ("run.json", "link"),
+        ("run.json", "model_id"),
+        ("run.json", "hardware"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
@@ -301,6 +316,7 @@ def test_link_and_description(data: Data) -> None:
     assert (made.link, made.description) == (link, "Ranks by words.")
     made = taken(GOOD, data, card=json.dumps({"link": "https://a.b", "description": "c"}).encode()).submission
     assert (made.link, made.description) == ("https://a.b", "c")
+    assert made.card.extra == {}
 
 
 def test_the_key_tells_name_modality_and_predictions_apart(data: Data) -> None:
