@@ -38,6 +38,8 @@ class Generative(System):
         options.check()
         self.listener = self.make_listener()
         self.protocol: Protocol = make_protocol(options, context.modality, context.seed)
+        if options.seconds is not None and not self.is_heard:
+            raise UserError(f"--seconds {options.seconds:g}: nothing is heard in query_only; leave it out")
         if self.protocol.is_local and not isinstance(self.listener, LocalListener):
             raise UserError(f"--protocol {options.protocol}: takes a model in this process; use listwise or paper")
         self._plan: ClipPlan | None = None
@@ -69,8 +71,9 @@ class Generative(System):
     def survey(self, threads: Sequence[Thread]) -> None:
         """Fit the clips of a whole dataset to the model's context."""
         loads = {thread.thread_id: self._load(thread) for thread in threads}
-        self._plan = fit(self.listener.ears, list(loads.values()), self.options.seconds)
-        self._costs = {name: self.plan.tokens(load) for name, load in loads.items() if name not in self.plan.too_long}
+        plan = fit(self.listener.ears, list(loads.values()), self.options.seconds)
+        self._plan = plan if self.is_heard else plan._replace(seconds=0.0)
+        self._costs = {name: plan.tokens(load) for name, load in loads.items() if name not in plan.too_long}
 
     def facts(self) -> Facts:
         """The revision of the weights, the protocol and its prompt, and the plan of the clips."""
