@@ -59,7 +59,7 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         def show(given: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
             here = page.settle(Address.read(given))
             made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
-            made |= {frame: page.frame(here, str(given.get("asked", ""))), drawer: page.details(here)}
+            made |= {frame: page.frame(here), drawer: page.details(here)}
             made[notice] = page.set_aside() if _is_owner(desk, request) else ""
             if here.tab == "submit":
                 made[sheets["submit"]] = said

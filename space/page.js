@@ -3,21 +3,24 @@
 window.space = (() => {
   let send = null;
   let server = null;
-  let asked = 0;
-  let open = 1; // questions without an answer; the first is asked by loading the page
   let rendered = {};
+  // One question at a time, so that what was asked first is never shown last. The first is asked by loading the page.
+  let askedAt = performance.now();
+  let again = false;
+  const patience = 20_000; // ms, after which an answer is taken for lost
 
   const params = (search) => Object.fromEntries(new URLSearchParams(search));
 
   function ask() {
-    asked += 1;
-    open += 1;
     document.body.dataset.busy = "";
-    send("input", { ...params(location.search), asked });
+    again = performance.now() - askedAt < patience;
+    if (again) return;
+    askedAt = performance.now();
+    send("input", params(location.search));
   }
 
   function go(search, { replace = false } = {}) {
-    const address = new URL(search, location.href);
+    const address = new URL(search.replaceAll("%2C", ",").replaceAll("%40", "@"), location.href);
     if (address.search === location.search) return;
     history[replace ? "replaceState" : "pushState"](null, "", address);
     tellFrame();
@@ -62,7 +65,7 @@ window.space = (() => {
     if (!form) return;
     clearTimeout(typing);
     const typed = event.target.matches("[type=search]");
-    typing = setTimeout(() => go(fieldsOf(form), { replace: true }), typed ? 250 : 0);
+    typing = setTimeout(() => go(fieldsOf(form), { replace: typed }), typed ? 250 : 0);
   });
   document.addEventListener("submit", (event) => {
     if (event.target.matches("form.controls")) event.preventDefault();
@@ -82,11 +85,8 @@ window.space = (() => {
   }
 
   function shown() {
-    open -= 1;
-    // What was asked first must not stay when it is answered last.
-    const current = Number(document.querySelector("#frame header")?.dataset.asked ?? 0) === asked;
-    if (!current && !open) return ask();
-    if (!current) return;
+    askedAt = -Infinity;
+    if (again) return ask();
     delete document.body.dataset.busy;
     document.body.dataset.shown = location.search;
     settle();
@@ -112,9 +112,9 @@ window.space = (() => {
     plot.dataset.follows = "";
     plot.on?.("plotly_click", (event) => {
       const thread = event.points[0]?.customdata?.[0];
-      if (typeof thread !== "string") return;
-      const address = new URLSearchParams({ tab: "threads", thread, systems: params(location.search).compare ?? "" });
-      go(`?${address}`);
+      const { compare } = params(location.search);
+      // Plotly may tell of one click twice; the second time the page is elsewhere.
+      if (typeof thread === "string" && compare) go(`?tab=threads&thread=${encodeURIComponent(thread)}&systems=${compare}`);
     });
   }
   new MutationObserver(() => document.querySelectorAll("#plot-compare .js-plotly-plot").forEach(followPoints)).observe(

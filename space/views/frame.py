@@ -10,14 +10,13 @@ from .address import TABS, Address
 from .html import Html, tag
 
 
-def frame(lines: Sequence[Line], genres: int, here: Address, asked: str) -> Html:
+def frame(lines: Sequence[Line], genres: int, here: Address) -> Html:
     """Make the head of the page.
 
     Args:
         lines: All lines of the board on the first design of pools, chance first.
         genres: How many genres the data have.
         here: The page as it is.
-        asked: Which of its questions the browser has here an answer to.
     """
     chance, *others = lines
     submitted = [line for line in others if line.kind == "submitted"]
@@ -36,7 +35,6 @@ def frame(lines: Sequence[Line], genres: int, here: Address, asked: str) -> Html
         ),
         tag("ul", _facts(chance, submitted, genres), class_="facts"),
         tag("nav", [_tab(name, here) for name in TABS], class_="tabs", aria_label="Main"),
-        data_asked=asked,
     )
 
 

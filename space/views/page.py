@@ -80,11 +80,11 @@ class Page:
             thread=here.thread if here.thread in design.references.position else "",
         )
 
-    def frame(self, here: Address, asked: str = "") -> Html:
-        """The head of the page; `asked` is the number that the browser gave its question."""
+    def frame(self, here: Address) -> Html:
+        """The head of the page."""
         design = self.design(here)
         shown = lines(self.board, Query(design=design.name, reported=False))
-        return frame(shown, len(set(design.references.groups["genre"])), here, asked)
+        return frame(shown, len(set(design.references.groups["genre"])), here)
 
     def leaderboard(self, here: Address) -> Html:
         """The first tab; what was rendered since the board last changed is kept."""
