@@ -48,7 +48,7 @@ class Server:
         retries: Further attempts after the first.
 
     Raises:
-        UserError: The URL is none of http or https, or holds a password.
+        UserError: The URL is none of http or https, or holds a password; or the key cannot be one.
     """
 
     url: str
@@ -59,11 +59,23 @@ class Server:
     retries: int = 6
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.url)
+            well_formed = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+        except ValueError:  # such as a port that is no number
+            well_formed = False
+        if not well_formed or not self.url.isprintable() or " " in self.url:
             raise UserError(f"--base-url {show(self.url)}: expected an address like {_EXAMPLE_URL}")
-        if parts.username is not None or parts.query:  # cards and logs show addresses
-            raise UserError(f"--base-url: expected no password and no `?` in it; put the key into ${self.key_variable}")
+        if parts.username is not None or parts.query or parts.fragment:  # cards and logs show addresses
+            raise UserError(
+                f"--base-url: expected no password and no `?` or `#` in it; put the key into ${self.key_variable}"
+            )
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise UserError(f"${self.key_variable}: holds what no key has, such as a line end or a letter beyond ASCII")
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.key_variable, "").strip()  # files that hold a key end in a line end
 
     def client(self) -> OpenAI:
         """A client; it may be used by several threads at once."""
@@ -71,7 +83,7 @@ class Server:
 
         return OpenAI(
             base_url=self.url,
-            api_key=os.environ.get(self.key_variable) or "none",
+            api_key=self._key or "none",
             organization="",
             project="",
             timeout=self.timeout_s,
@@ -111,12 +123,12 @@ class Server:
             if error.status_code in _REFUSED:
                 raise RefusedError(message, is_down=False) from None
             raise NoAnswerError(message, is_down=is_down) from None
-        except (openai.OpenAIError, ValueError) as error:  # a body that is no JSON
+        except (openai.OpenAIError, ValueError, RecursionError) as error:  # a body that is no JSON, or a bottomless one
             raise NoAnswerError(f"no chat completion came: {self._without_secret(error)}", is_down=True) from None
 
     def _stop_at(self, status: int, error: Exception) -> None:
         if status in (401, 403):
-            told = "was refused" if os.environ.get(self.key_variable) else "is not set"
+            told = "was refused" if self._key else "is not set"
             raise UserError(f"{self.url}: status {status}; the key in ${self.key_variable} {told}") from None
         if status == 404:
             raise UserError(
@@ -126,8 +138,7 @@ class Server:
 
     def _without_secret(self, error: object) -> str:
         text = " ".join(str(error).split()) or type(error).__name__
-        key = os.environ.get(self.key_variable)
-        return (text.replace(key, "***") if key else text)[:200]
+        return (text.replace(self._key, "***") if self._key else text)[:200]
 
 
 @dataclass

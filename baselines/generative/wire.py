@@ -95,10 +95,12 @@ def completion_of(found: Any) -> Completion:
         message, finish = choice["message"], choice["finish_reason"]
         text = message.get("content") or message.get("refusal") or ""
         n_tokens = int(usage.get("completion_tokens") or 0)
-    except (TypeError, LookupError, ValueError, AttributeError):
+    except (TypeError, LookupError, ValueError, OverflowError, AttributeError):
         raise NoAnswerError("what came is no chat completion", is_down=True) from None
     if isinstance(text, list):  # of parts
         text = "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))
-    if finish not in ("stop", "length") or not isinstance(text, str):
+    if not isinstance(text, str):
+        raise NoAnswerError(f"the answer is {show(text)}, expected a text", is_down=True)
+    if finish not in ("stop", "length"):
         raise NoAnswerError(f"the answer ended with finish_reason {show(finish)}", is_down=False)
     return Completion(text, n_tokens, finish == "length")

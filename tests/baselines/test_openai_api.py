@@ -104,6 +104,19 @@ def test_what_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: p
     assert (card["protocol"], card["model_revision"]) == ("listwise", "stub")
 
 
+def test_the_line_end_of_a_file_is_no_part_of_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that was read from a file is sent without it; one that no header can hold is refused, and not shown."""
+    monkeypatch.setenv("SOME_KEY", "sk-very-secret\n")
+    with chat_server(to_threads(lambda n, _: GOOD)) as stub:
+        run(stub.url, tmp_path / "run", "--api-key-env", "SOME_KEY")
+    assert {headers["authorization"] for headers in stub.headers} == {"Bearer sk-very-secret"}
+    for key in ("sk-very\nsecret", "sk-very-sécret"):
+        monkeypatch.setenv("SOME_KEY", key)
+        with pytest.raises(UserError, match=r"^\$SOME_KEY: holds what no key has") as caught:
+            system("http://127.0.0.1:9/v1", "--api-key-env", "SOME_KEY")
+        assert "very" not in str(caught.value)
+
+
 def test_structured_output_that_is_refused_is_left_out(tmp_path: Path) -> None:
     """A server that knows neither schemas nor the older name of the budget is asked without, for all threads."""
 
@@ -160,6 +173,8 @@ def test_a_busy_server_is_asked_again(tmp_path: Path, status: int) -> None:
         (Reply("withheld", finish="content_filter"), "failed", 0),
         (Reply(raw=b"<html>"), "failed", 0),
         (Reply(raw=b'{"choices": []}'), "failed", 0),
+        (Reply(raw=b"[" * 100_000), "failed", 0),
+        (Reply(raw=GOOD.body().replace(b": 5}", b": 1e999}")), "failed", 0),
         (Reply("broken", status=500, headers={"Retry-After": "0.01"}), "failed", 0),
         (Reply("the prompt is too long", status=400), "failed", 0),
         (Reply('{"ranking": [1]}', delay_s=1.5), "failed", 0),
@@ -221,7 +236,11 @@ def test_a_server_that_goes_away_stops_the_run(tmp_path: Path) -> None:
         (["--protocol", "constrained"], "--protocol constrained: takes a model in this process, for no server"),
         (["--protocol", "pointwise"], "--protocol pointwise: takes a model in this process, for no server"),
         (["--base-url", "localhost:8000"], "--base-url 'localhost:8000': expected an address like http://"),
+        (["--base-url", "http://[::1"], r"--base-url 'http://\[::1': expected an address like http://"),
+        (["--base-url", "http://host:port/v1"], "--base-url 'http://host:port/v1': expected an address like http://"),
+        (["--base-url", "http://host\n/v1"], "expected an address like http://"),
         (["--base-url", "http://me:secret@host/v1"], "expected no password"),
+        (["--base-url", "http://host/v1#secret"], "expected no password"),
         (["--concurrency", "0"], "expected at least 1"),
         (["--model-name", ""], "--model-name: not given"),
     ],

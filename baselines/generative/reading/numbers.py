@@ -11,6 +11,8 @@ from .items import decisive
 from .result import Item
 
 _BRACKETED = re.compile(r"\[\s{0,3}(-?\d{1,9})\s{0,3}\]")
+# Other scripts have punctuation of their own.
+_AS_ASCII = str.maketrans("【】［］（）：，、；＞", "[][]():,,;>")
 _LEAD = re.compile(r"(?:[^\[\]]{0,120}:)?[\s*_`>#+•(-]{0,20}(?:\d{1,4}[.):]\s{0,9})?[\s*_`(]{0,9}")
 _SEPARATORS = (">", ",", ";", "→", "≻", "=", "|", "and", "then")
 
@@ -48,7 +50,7 @@ class Numbers:
         Args:
             text: What is visible of an answer.
         """
-        lines = text.split("\n")
+        lines = text.translate(_AS_ASCII).split("\n")
         for numbers in (_leading, _BRACKETED.finditer, _bare):
             rows = [[self.item(int(match[1]), match[0]) for match in numbers(line)] for line in lines]
             if any(rows):
