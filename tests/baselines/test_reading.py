@@ -148,6 +148,8 @@ def test_answers_with_nothing_in_them(text: str, outcome: str) -> None:
         ("Best: [3] > [11]\nThen: [2] > [1]", [3, 11, 2, 1], 0, 0),
         ("<answer>[11] > [3]</answer>", [11, 3], 0, 0),
         ("[1] song 11\n[2] song 3", [11, 3], 0, 0),
+        ("我的排序：11、3，2", [11, 3, 2], 0, 0),
+        ("【11】＞【3】", [11, 3], 0, 0),
     ],
 )
 def test_numbers(text: str, numbers: list[int], repeated: int, unknown: int) -> None:
@@ -179,6 +181,19 @@ def test_numbers_are_titles_where_nobody_asked_for_numbers() -> None:
     assert named(read("1999, 30, 3", titles), titles) == ["1999", "30", "3"]
     assert read("1, 2, 4", titles).places == ()
     assert named(read("3, 1", titles, numbered=True), titles) == ["3", "30"]
+
+
+@pytest.mark.parametrize("marker", ["{}. ", "{}) ", "{}: ", "**{}.** "])
+def test_the_number_of_an_item_is_no_title(marker: str) -> None:
+    """An invented title as the 22nd item of a list is not the song `22`, which is found where it is the item."""
+    titles = ("Iris", "22", "7", "Team")
+    items = ((3, "Iris"), (7, "Wonderwall"), (22, "Yesterday"))
+    reading = read("\n".join(marker.format(number) + title for number, title in items), titles)
+    assert (named(reading, titles), reading.ledger.unknown) == (["Iris"], 2)
+    items = ((1, "22 (Taylor's Version)"), (2, "7"), (3, "Iris. A classic."))
+    reading = read("\n".join(marker.format(number) + title for number, title in items), titles)
+    assert (named(reading, titles), reading.ledger.unknown) == (["22", "7", "Iris"], 0)
+    assert named(read("22 - Taylor Swift\n7 - Prince", titles), titles) == ["22", "7"]
 
 
 @pytest.mark.parametrize(

@@ -150,17 +150,19 @@ def _same_words(words: list[str], others: list[str]) -> bool:
 def _parts(text: str, listed: bool) -> Iterator[str]:
     """Pieces of a piece that may be its title, the likeliest first."""
     *_, rest = unmarked(text)
-    starts = dict.fromkeys((text, rest))
-    for start in starts:
+    # Each with the length of its marker, for in "22. Some Song" the number is that of the item and not the title `22`.
+    starts = {text: len(text) - len(rest), rest: 0}
+    for start, marker in starts.items():
         led = _LED_BY.match(start)
         if led:
             yield start[led.end() :]
         quoted = _QUOTED.match(start)
-        if quoted:
+        if quoted and quoted.end() > marker:
             yield quoted[1]
     for separator in (_SEPARATOR, _SENTENCE, _FURTHER) if listed else (_SEPARATOR, _SENTENCE):
-        for start in starts:
-            yield from _before(separator, start)
+        for start, marker in starts.items():
+            # "22 - Some Band" may be either.
+            yield from _before(separator, start, 0 if separator is _SEPARATOR else marker)
     for start in starts:
         remark = _FURTHER.search(start) if listed else None
         if remark:  # "My ranking: Title by Artist"
@@ -171,7 +173,7 @@ def _parts(text: str, listed: bool) -> Iterator[str]:
             yield start[dash.end() :]
 
 
-def _before(separator: re.Pattern[str], text: str) -> Iterator[str]:
-    """What stands before one of the first separators, the longest first."""
-    ends = islice(separator.finditer(text), _MOST_SEPARATORS)
+def _before(separator: re.Pattern[str], text: str, start: int = 0) -> Iterator[str]:
+    """What stands before one of the first separators, the longest first; separators before `start` do not count."""
+    ends = islice(separator.finditer(text, start), _MOST_SEPARATORS)
     yield from reversed([text[: end.start()] for end in ends])
