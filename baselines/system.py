@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from musicrs_dataset.records import Thread
+from musicrs_metric.errors import UserError, plain
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.ranking import rank_by_score
 from musicrs_metric.run_card import Modality, Paradigm, Reads
@@ -112,7 +113,10 @@ class Task:
             scores: One finite number per candidate.
         """
         values = np.asarray(scores, dtype=np.float64)
-        ranking = rank_by_score(self.thread.candidates, values)
+        try:
+            ranking = rank_by_score(self.thread.candidates, values)
+        except UserError as error:  # the system's failure on this thread, and nothing that its user could mend
+            raise ValueError(f"thread {plain(self.thread.thread_id)}: {error}") from error
         return Prediction(self.thread.thread_id, tuple(ranking), tuple(np.sort(values)[::-1].tolist()))
 
 

@@ -90,6 +90,8 @@ def score(
     console.print(score_table(run.scores, str(predictions), run.filled))
     if run.filled is not None:
         _say(console, filled_sentence(run.filled))
+    if run.answered_only:
+        _say(console, "What was appended to the answers is left out: an empty answer scores 0.")
     for grouping, groups in run.scores.by.items():
         console.print(group_table(groups, grouping))
     for sentence in sentences(run.scores):

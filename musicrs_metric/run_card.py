@@ -88,9 +88,7 @@ class RunCard:
 
 
 # What every card has to say.
-REQUIRED = tuple(
-    item.name for item in fields(RunCard) if item.default is MISSING and item.default_factory is MISSING
-)
+REQUIRED = tuple(item.name for item in fields(RunCard) if item.default is MISSING and item.default_factory is MISSING)
 
 
 def read_run_card(path: str | Path) -> RunCard:

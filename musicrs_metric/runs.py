@@ -33,6 +33,7 @@ class ScoredRun:
         filled: What was appended to the answers, and the scores with that at chance; None where no prediction says
             how much of it was answered.
         oddities: Empty rankings, and titles that no pool holds.
+        answered_only: Whether what was appended to the answers was left out.
     """
 
     references: References
@@ -43,16 +44,19 @@ class ScoredRun:
     warnings: tuple[str, ...] = ()
     filled: Filled | None = None
     oddities: Oddities | None = None
+    answered_only: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types: `Scores.to_dict`, the names of the threads, the warnings, and what data it was.
 
         Where predictions say how much of them was answered, `filled` holds what was appended.
         """
-        data = {"dataset": self.references.name, "config": self.references.config}
+        data: dict[str, Any] = {"dataset": self.references.name, "config": self.references.config}
         data["fingerprint"] = self.references.fingerprint
         words = {"missing": self.missing, "empty_threads": self.empty_threads, "warnings": self.warnings}
         filled = {} if self.filled is None else {"filled": self.filled.to_dict()}
+        if self.answered_only:
+            data["answered_only"] = True
         if self.oddities is not None:
             words["empty_rankings"] = self.oddities.empty
         return self.scores.to_dict() | filled | data | {name: list(values) for name, values in words.items()}
@@ -111,8 +115,9 @@ def score_predictions(
         missing=tuple(thread for thread, ranking in zip(threads, rankings, strict=True) if ranking is None),
         empty_threads=tuple(thread for thread, n in zip(threads, table.hits.n_relevant, strict=True) if n == 0),
         warnings=predictions.warnings if isinstance(predictions, PredictionFile) else (),
-        filled=score_filled(found, references, table, empty),
+        filled=None if answered_only else score_filled(found, references, table, empty),
         oddities=find_oddities(rankings, references, table.hits),
+        answered_only=answered_only,
     )
 
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import UserError, show
+from ..errors import UserError, plain, show
+from ..filled import score_filled
 from ..hits import hits_from_strings
 from ..measures import DEFAULT_K, LARGEST_K, check_cutoffs, measure_names
 from ..predictions import PREDICTIONS, Prediction, rankings_for
@@ -57,9 +58,11 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         table = thread_table(
             hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
         )
-        name = unused(card.name if card is not None else _name_of(read.path), {run.system.name for run in runs})
+        name = unused(plain(card.name) if card is not None else _name_of(read.path), {run.system.name for run in runs})
         reads = None if card is None else card.reads
-        system = System(name, table, reads, _no_audio(read.predictions, references))
+        filled = score_filled(read.predictions, references, table)
+        share = None if filled is None else filled.filled
+        system = System(name, table, reads, _no_audio(read.predictions, references), share)
         runs.append(Run(system, card, read.warnings))
     return runs
 

@@ -146,12 +146,14 @@ class Coverage:
         n: Threads compared.
         n_missing: Those without a prediction; they score 0.
         n_no_audio: Those for which the run says that it had no audio; they count with what was predicted.
+        filled: Share of the pools that was appended to answers in random order; None where nobody says.
     """
 
     system: str
     n: int
     n_missing: int
     n_no_audio: int
+    filled: float | None = None
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def sheets(comparison: Comparison) -> list[Sheet]:
         The scores of all metrics; then for every metric the standings, the pairs, and a table per grouping; the
         coverage first where a system did not answer everywhere.
     """
-    made = [_coverage(comparison)] if comparison.n_common < comparison.n else []
+    is_partial = comparison.n_common < comparison.n or any(part.filled for part in comparison.coverage)
+    made = [_coverage(comparison)] if is_partial else []
     made.append(_scores(comparison))
     for metric, found in comparison.metrics.items():
         made.append(_standings(metric, found, comparison))
@@ -64,11 +65,11 @@ def sheets(comparison: Comparison) -> list[Sheet]:
 
 def _coverage(comparison: Comparison) -> Sheet:
     rows = (
-        _row(part.system, str(part.n - part.n_missing), str(part.n_missing), str(part.n_no_audio))
+        _row(part.system, str(part.n - part.n_missing), str(part.n_missing), str(part.n_no_audio), percent(part.filled))
         for part in comparison.coverage
     )
     note = f"{comparison.n_common} of {comparison.n} threads were answered by all, with audio where the system listens"
-    columns = ("System", "answered", "no prediction (scores 0)", "no audio")
+    columns = ("System", "predictions", "no prediction (scores 0)", "no audio", "filled in random order %")
     return Sheet(f"Coverage of {comparison.n} threads", columns, tuple(rows), (note,), n_text=1)
 
 

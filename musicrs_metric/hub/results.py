@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import UserError, plain, show
+from ..filled import Filled
 from ..references import References
 from ..run_card import Modality, RunCard
 from ..runs import score_predictions
@@ -47,6 +48,7 @@ class HubResult:
     revision: str | None
     card: RunCard
     scores: Scores
+    filled: Filled | None = None
     source: str | None = None
     variant: str | None = None
 
@@ -137,10 +139,11 @@ def hub_result(
         raise UserError(f"--source is {plain(source)}, expected an address that starts with https://")
     if variant is not None and not _VARIANT.fullmatch(variant):
         raise UserError(f"--variant is {show(variant)}, expected a short word of a-z, 0-9, '.', '_' and '-'")
-    scores = score_predictions(run.predictions, references).scores
+    scored = score_predictions(run.predictions, references)
     return HubResult(
-        benchmark=benchmark, revision=revision, card=run.card, scores=scores, source=source, variant=variant
-    )
+        benchmark=benchmark, revision=revision, card=run.card, scores=scored.scores, filled=scored.filled,
+        source=source, variant=variant,
+    )  # fmt: skip
 
 
 def _percent(scores: Scores, measure: str) -> float:
@@ -166,6 +169,9 @@ def _notes(result: HubResult) -> Iterator[str]:
     empty = f", {scores.n_empty} of them without a right answer, counted as 0" if scores.n_empty else ""
     missing = f", {scores.n_missing} without a prediction, counted as 0" if scores.n_missing else ""
     yield f"n = {scores.n} threads{empty}{missing}"
+    if result.filled is not None and result.filled.filled:
+        expected = percent(result.filled.expected[HEADLINE])
+        yield f"{percent(result.filled.filled)} % of the pools filled in random order, {expected} with that at chance"
     yield f"system {plain(card.name)}, reads {card.reads}"
     yield f"{plain(card.pools or 'published')} pools, fingerprint {card.fingerprint}"
 

@@ -55,6 +55,7 @@ def _sheet(found: Sequence[Line], title: str) -> Sheet:
             Cell(_group(line)),
             Cell(str(line.n or NOTHING)),
             Cell(percent(line.audio_coverage)),
+            Cell(percent(line.answered)),
         )
         for line in found
     )
@@ -62,7 +63,7 @@ def _sheet(found: Sequence[Line], title: str) -> Sheet:
         f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
         "reported: figures of the paper, which cannot be computed again",
     )
-    columns = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %")
+    columns = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
     return Sheet(f"{title}: scores in % [95 % interval]", columns, rows, notes, n_text=3)
 
 

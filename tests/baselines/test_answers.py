@@ -148,3 +148,16 @@ def test_what_a_system_returns_in_error_is_told_in_words(tmp_path: Path, answers
     with pytest.raises(UserError, match="failed on every thread"):
         run_toy(Wrong(), toy_data(1), tmp_path / "run")
     assert said in (tmp_path / "run" / FAILURES).read_text(encoding="utf-8")
+
+
+def test_a_score_that_is_no_number_costs_its_thread_only(tmp_path: Path) -> None:
+    """The log names thread and candidate; the others keep their rankings."""
+
+    class Unsure(Toy):
+        def answer(self, task: Task) -> Prediction:
+            wrong = float("nan") if task.thread.thread_id == "t4" else 0.0
+            return task.by_score([wrong, *range(1, len(task.thread.candidates))])
+
+    result = run_toy(Unsure(), toy_data(), tmp_path / "run")
+    assert result.card.outcomes == {"failed": 1, "ok": 6}
+    assert "thread t4: the score of" in (tmp_path / "run" / FAILURES).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from baselines.generative.families.whisper import in_chunks, quartered
 from baselines.generative.listener import Prompt
 from musicrs_dataset.cutting import Samples
+from musicrs_metric.errors import UserError
 from tests.baselines import family_checks as checks
 from tests.baselines.tiny_lm import tone
 from tests.baselines.tiny_omni import save_qwen2_5_omni, save_qwen3_omni
@@ -112,3 +114,13 @@ def test_eyes_may_be_missing(folders: dict[str, Path], name: str, tmp_path: Path
     assert len(blind) < len(stored)
     save_file(blind, folder / "model.safetensors", metadata={"format": "pt"})
     checks.make_listener(name, "--weights", folder).load()
+
+
+@pytest.mark.parametrize("name", SAVERS)
+def test_an_extractor_of_another_rate_is_refused(folders: dict[str, Path], name: str, tmp_path: Path) -> None:
+    """Otherwise everything would be heard too high or too low, and nobody be told."""
+    folder = shutil.copytree(folders[name], tmp_path / "other rate")
+    file = folder / "preprocessor_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"sampling_rate": 24_000}))
+    with pytest.raises(UserError, match="takes 24000 Hz, expected 16000 Hz"):
+        checks.make_listener(name, "--weights", folder).encode([Prompt("this", tuple(CLIPS[-1]))])

@@ -77,7 +77,7 @@ def test_json_has_every_figure_and_no_nan(dataset: Path, make_run: Callable[...,
     (pair,) = found["metrics"]["mrr"]["pairs"]
     assert (pair["a"], pair["b"], pair["difference"], pair["wins"], pair["losses"]) == ("first", "second", 0, 6, 6)
     assert pair["by"]["genre"]["Jazz"]["difference"] == 0.5
-    assert found["coverage"][0] == {"system": "first", "n": 12, "n_missing": 6, "n_no_audio": 0}
+    assert found["coverage"][0] == {"system": "first", "n": 12, "n_missing": 6, "n_no_audio": 0, "filled": None}
     assert [one["common_mean"] for one in found["metrics"]["mrr"]["standings"]] == [1.0, 0.5]
     assert found["settings"]["seed"] == 0
 
@@ -242,3 +242,15 @@ def test_who_is_alone_has_no_rank(dataset: Path, make_run: Callable[..., Path]) 
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in standings.splitlines() if line.startswith("|")]
     assert [row[-2:] for row in rows if row[0] in ("bare", "CLAP")] == [["–", "–"], ["–", "–"]]
     assert "**" not in standings
+
+
+def test_what_was_appended_is_told(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """A run of empty answers, filled in random order, is not set beside another without a word on it."""
+    first, second = make_run("first", 1), make_run("second", 2)
+    assert "filled" not in run(first, second, "--dataset", dataset, "--format", "markdown")
+    file = second / "predictions.jsonl"
+    lines = [json.loads(line) | {"outcome": "empty", "n_answered": 0} for line in file.read_text().splitlines()]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = run(first, second, "--dataset", dataset, "--format", "markdown")
+    row = next(line for line in shown.splitlines() if line.startswith("| second"))
+    assert row.split("|")[-2].strip() == "100.00"

@@ -201,5 +201,7 @@ def test_a_missing_field_or_file_is_named(tmp_path: Path) -> None:
     values = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     del values["fingerprint"], values["reads"]
     (tmp_path / "run.json").write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(UserError, match=r"missing 2 fields: 'fingerprint' \(text\), 'reads' \('thread' or 'pools' or 'labels'\)"):
+    with pytest.raises(
+        UserError, match=r"missing 2 fields: 'fingerprint' \(text\), 'reads' \('thread' or 'pools' or 'labels'\)"
+    ):
         read_run_card(tmp_path)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from musicrs_metric.errors import UserError
+
 from ..listener import Prompt
 from ..local import TransformersListener
 from .whisper import Filling, Sound, WhisperEar, as_inputs
@@ -45,7 +47,13 @@ class WhisperListener(TransformersListener):
         """The feature extractor beside the weights."""
         from transformers import WhisperFeatureExtractor
 
-        return WhisperFeatureExtractor.from_pretrained(self.folder)
+        found = WhisperFeatureExtractor.from_pretrained(self.folder)
+        if found.sampling_rate != self.ears.sampling_rate:
+            raise UserError(
+                f"--weights {self.folder}: its extractor takes {found.sampling_rate} Hz, expected "
+                f"{self.ears.sampling_rate} Hz, the rate at which {type(self).__name__} is given sound"
+            )
+        return found
 
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, Tensor]:
         """Token numbers and their mask, frames and their mask."""
