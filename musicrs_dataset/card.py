@@ -16,7 +16,7 @@ from .schema import CLIP_RATE, DEFAULT_CONFIG, SPLIT, VERSION
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (float("inf"), "100K<n<1M"))
 _TAGS = ["music", "recommendation", "conversational-recommendation", "ranking", "benchmark", "audio"]
 _UNDECODED = """ `datasets` decodes them where soundfile and librosa (version 3.6) or torchcodec
-(version 4 and later) are installed. Without those, take the FLAC bytes:
+(version 4 and later, with FFmpeg) are installed. Without those, take the FLAC bytes:
 
 ```python
 from datasets import Audio, Sequence
