@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.cutting import SHORTEST, Samples
 from musicrs_metric.errors import UserError, count
 
 from .ears import Ears
@@ -134,7 +134,8 @@ def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> Clip
         The plan.
 
     Raises:
-        UserError: No thread fits, or what the user asks for exceeds what the model hears or the context of a thread.
+        UserError: No thread fits, or what the user asks for exceeds what the model hears or the context of a thread, or
+            leaves less than 0.1 s of a clip.
     """
     most = _most_of_a_prompt(ears)
     least = min(_LEAST, most if seconds is None else seconds)
@@ -154,6 +155,7 @@ def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> Clip
             f"name at most {most:g}"
         )
     else:
+        _check_shares(loads, seconds)
         chosen = seconds
         over = [load for load in room if tokens(ears, load, seconds) > ears.context]
     fullest = max(room, key=lambda load: tokens(ears, load, chosen))
@@ -169,6 +171,15 @@ def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> Clip
 def tokens(ears: Ears, load: Load, seconds: float) -> int:
     """Tokens that a thread takes if so many seconds of it are heard: words, sound, answer and some slack."""
     return ears.template_tokens + load.text + _sound(ears, load, seconds) + load.answer + SLACK
+
+
+def _check_shares(loads: Sequence[Load], seconds: float) -> None:
+    most = max(loads, key=lambda load: len(load.clips))
+    if seconds < SHORTEST * len(most.clips):
+        raise UserError(
+            f"--seconds {seconds:g}: thread {most.thread_id} has {count(len(most.clips), 'clip')}, of each of which at "
+            f"least {SHORTEST} s have to be heard; name at least {SHORTEST * len(most.clips):g}"
+        )
 
 
 def _sound(ears: Ears, load: Load, seconds: float) -> int:

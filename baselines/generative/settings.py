@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,7 +37,7 @@ class GenerativeOptions:
         Raises:
             UserError: There is one.
         """
-        if self.seconds is not None and not self.seconds > 0:
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
             raise UserError(f"--seconds {self.seconds:g}: expected a positive number")
         if self.answer_tokens is not None and self.answer_tokens < 1:
             raise UserError(f"--answer-tokens {self.answer_tokens}: expected at least 1")

@@ -74,6 +74,21 @@ def test_a_plan_that_was_asked_for_is_kept_or_refused_with_numbers() -> None:
         fit(replace(EARS, total_limit_s=30.0), [load(15)], 31)
 
 
+def test_a_plan_leaves_something_of_every_clip() -> None:
+    """0.1 s of each, below which a clip counts as empty; else every thread would fail, and not say why."""
+    assert fit(EARS, [load(*[30] * 10), load()], 1.0).heard([30] * 10) == [0.1] * 10
+    with pytest.raises(UserError) as refused:
+        fit(EARS, [load(1), load(*[30] * 10, name="t3_a")], 0.99)
+    assert str(refused.value) == (
+        "--seconds 0.99: thread t3_a has 10 clips, of each of which at least 0.1 s have to be heard; name at least 1"
+    )
+
+
+def test_what_a_template_adds_is_reckoned_with() -> None:
+    """Its tokens are missing for sound: 64 of them are 6.5 s."""
+    assert fit(replace(EARS, template_tokens=64), [load(40, 40)]).seconds == 79.0 - 6.5
+
+
 def test_a_thread_of_too_many_words_binds_nobody() -> None:
     """It is named, and fails alone; where none fits, nothing can be done."""
     plan = fit(EARS, [load(30, text=950, name="wordy"), load(30, name="fits")])

@@ -12,7 +12,7 @@ import pytest
 from baselines.generative import prompts
 from baselines.generative.ears import Ears
 from baselines.generative.listener import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
-from baselines.generative.protocols import PROTOCOLS
+from baselines.generative.protocols import PROTOCOLS, make_protocol
 from baselines.generative.settings import GenerativeOptions, ProtocolName
 from baselines.generative.system import Generative
 from baselines.system import ALL_MODALITIES, Context, Declaration, Task
@@ -147,7 +147,7 @@ def test_listwise_has_room_for_the_whole_answer() -> None:
     system = Asker(Scripted(), "listwise")
     one = thread("t0", pool)
     answer = " > ".join(f"[{number}]" for number in range(1, 101))
-    assert system.protocol.budget(system.listener, one) >= len(answer)
+    assert system.protocol.budget(system.listener, one) >= len(answer) + 100  # and for some talk
     assert ask(Scripted("1"), "listwise", answer_tokens=7).budget == 7
 
 
@@ -168,6 +168,7 @@ def test_paper_shuffles_each_thread_for_itself() -> None:
     assert orders[0] == orders[2] != orders[1]
     assert sorted(orders[0]) == sorted(pool)
     assert orders[0] != tuple(pool)
+    assert make_protocol(system.options, "query_only", seed=1).shown(thread("t0", pool)) != orders[0]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +221,7 @@ def test_pointwise_by_hand(normalisation: str, expected: dict[str, float]) -> No
     if normalisation == "pmi":
         assert listener.asked[1][0].clips == ()
         assert "something slow" not in listener.asked[1][0].text
+        assert "clip" not in listener.asked[1][0].text
 
 
 def test_candidates_written_twice_are_one() -> None:
@@ -247,6 +249,7 @@ def test_a_server_cannot_be_constrained_nor_asked_for_probabilities(protocol: st
         ("listwise", {"seconds": 9.0}, "--seconds 9: nothing is heard in query_only; leave it out"),
         ("listwise", {"seconds": 0.0}, "--seconds 0: expected a positive number"),
         ("listwise", {"seconds": float("nan")}, "--seconds nan: expected a positive number"),
+        ("listwise", {"seconds": float("inf")}, "--seconds inf: expected a positive number"),
     ],
 )
 def test_options_without_a_sense_are_refused(protocol: str, options: dict[str, Any], message: str) -> None:

@@ -244,6 +244,13 @@ def test_invented_titles_are_counted_and_can_keep_their_places() -> None:
     assert sorted(kept.ranking) == sorted([*SONGS, "Wonderwall"])
 
 
+def test_half_a_character_does_not_reach_the_file() -> None:
+    """A server may send one; a ranking that holds an invented title with it can be written all the same."""
+    reading = read("Team, Wonder\ud800wall, Iris", SONGS)
+    ranking = complete_ranking(reading, Pool(SONGS), 0, "t3_a", keep_unknown=True).ranking
+    assert [title.encode() for title in ranking[:3]] == [b"Team", b"Wonder?wall", b"Iris"]
+
+
 def test_an_answer_of_invented_titles_alone() -> None:
     """It is failed, and its titles are counted."""
     for text in (

@@ -7,9 +7,9 @@ wrapping    list markers, quotes, emphasis and closing punctuation are taken off
 form        letters and digits alone decide, after NFKC, HTML entities and case folding; accents stay.
 fuzzy       the same number of words, in which only words of four letters and more may differ, each by at most a fifth
             (`rapidfuzz.fuzz.ratio` of 80), and the titles as wholes by at most a tenth (90). One misspelt word passes,
-            and an accent left out is one; another number, key, part or missing word does not: of the pairs of different works in the published pools,
-            "Symphony No. 6 Fourth Movement" and "... First Movement" are alike to 91, "Ballade in G Minor" and "... F
-            Minor" to 94, and both are told apart by the word in which they differ.
+            and an accent left out is one; another number, key, part or missing word does not: of the pairs of different
+            works in the published pools, "Symphony No. 6 Fourth Movement" and "... First Movement" are alike to 91,
+            "Ballade in G Minor" and "... F Minor" to 94, and both are told apart by the word in which they differ.
 
 Last, `Title - Artist` and its kind: what stands before a dash, a "by", a bracket or the end of a sentence, and what
 stands behind a dash, goes through the same steps.
