@@ -11,7 +11,7 @@ from importlib import import_module
 
 NAMES = (
     "scoring", "places", "evaluate_module", "comparing", "simulations", "sound", "embedding", "mining", "packed",
-    "gpu_smoke",
+    "gpu_smoke", "board", "board_load", "board_page",
 )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def read_run_card(path: str | Path) -> RunCard:
         raise UserError(f"{file}: not a run card, found no JSON ({error})") from error
     if not isinstance(values, dict):
         raise UserError(f"{file}: not a run card, found {show(values)}, expected a JSON object")
-    return _card(file, values)
+    return card_from_values(values, file)
 
 
 def write_run_card(path: str | Path, card: RunCard) -> None:
@@ -130,11 +130,20 @@ def write_run_card(path: str | Path, card: RunCard) -> None:
     values = asdict(card)
     kept = {key: value for key, value in values.pop("extra").items() if key not in values}
     text = to_json(values | kept, indent=2)
-    _card(Path(path), strict_json(text))
+    card_from_values(strict_json(text), Path(path))
     write_text(path, [text, "\n"])
 
 
-def _card(file: Path, values: dict[str, Any]) -> RunCard:
+def card_from_values(values: dict[str, Any], file: Path = Path(RUN_CARD)) -> RunCard:
+    """Make a run card of the fields of its file.
+
+    Args:
+        values: Plain JSON types.
+        file: What messages call it.
+
+    Raises:
+        UserError: As `read_run_card` has it.
+    """
     for name, value in values.items():
         try:
             text = to_json([name, value])

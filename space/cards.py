@@ -1,25 +1,12 @@
-"""Run cards that are no files: what somebody sent, and what the store keeps."""
+"""A run card that is no file: what somebody sent beside a prediction file."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import strict_json
-from musicrs_metric.run_card import RUN_CARD, RunCard, _card
-
-
-def card_from_values(values: dict[str, Any]) -> RunCard:
-    """Make a run card of the fields of its file.
-
-    Args:
-        values: Plain JSON types.
-
-    Raises:
-        UserError: As `musicrs_metric.run_card.read_run_card` has it.
-    """
-    return _card(Path(RUN_CARD), values)
+from musicrs_metric.run_card import RUN_CARD
 
 
 def parse_card_values(content: bytes) -> dict[str, Any]:

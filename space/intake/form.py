@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.predictions import Fault
 from musicrs_metric.references import DEFAULT_DATASET
-from musicrs_metric.run_card import RUN_CARD, Modality, Paradigm, Reads, RunCard
+from musicrs_metric.run_card import RUN_CARD, Modality, Paradigm, Reads, RunCard, card_from_values
 
 from ..board.data import PUBLISHED, Data, Design
-from ..cards import card_from_values, parse_card_values
+from ..cards import parse_card_values
 from ..settings import Limits
 from .refusal import FORM, IntakeError, at_field
 from .text import TextError, https_link, one_line, without_contact

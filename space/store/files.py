@@ -15,9 +15,8 @@ from typing import Any
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import strict_json, to_json
 from musicrs_metric.predictions import Prediction, format_line, parse_line
-from musicrs_metric.run_card import RunCard
+from musicrs_metric.run_card import RunCard, card_from_values
 
-from ..cards import card_from_values
 from ..submission import Entry, Submission
 
 SUFFIX = ".jsonl"

@@ -22,6 +22,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from musicrs_metric.errors import count
+from musicrs_metric.predictions import Prediction
 
 from ..submission import Entry, Submission
 from . import Receipt, SetAside
@@ -123,6 +124,10 @@ class HubStore:
     def entries(self) -> Sequence[Entry]:
         """What is kept, without the predictions, in the order in which it came in; also what still waits."""
         return self.local.entries()
+
+    def prediction(self, key: str, thread_id: str) -> Prediction | None:
+        """What one submission predicts for one thread; None where there is none."""
+        return self.local.prediction(key, thread_id)
 
     def get(self, key: str) -> Submission | None:
         """One submission with its predictions, or None."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from gradio_client import Client  # type: ignore[import-untyped]
+from gradio_client import Client
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import read_prediction_lines
