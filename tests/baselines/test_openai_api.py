@@ -230,6 +230,14 @@ def test_a_server_that_goes_away_stops_the_run(tmp_path: Path) -> None:
         assert len(stub.asked) == 28
 
 
+def test_a_server_that_fails_now_and_then_is_not_given_up(tmp_path: Path) -> None:
+    """Twelve threads of twenty-four without an answer, but never ten in a row."""
+    gone = Reply("gone", status=503, headers={"Retry-After": "0.01"})
+    with chat_server(to_threads(lambda n, _: gone if n % 2 else GOOD)) as stub:
+        assert run(stub.url, tmp_path / "run", "--retries", "0", n=24).card.outcomes == {"failed": 12, "ok": 12}
+        assert len(stub.asked) == 24
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
