@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from typing import NamedTuple
 
 from .ears import Ears
@@ -10,6 +11,10 @@ from .ears import Ears
 _ACTIVATIONS_GIB = 1.0  # of a forward pass over a long prompt, beside the cache
 # A scored token has a logit for each entry of a vocabulary, in the model's format and twice in float32.
 _VOCABULARY, _BYTES_PER_LOGIT = 160_000, 10
+# Of a CPU under Linux and Windows, of CUDA outside of torch's own allocator, of CUDA's libraries, of Apple's GPU.
+_NO_MEMORY = re.compile(
+    "can't allocate memory|not enough memory|CUDA error: out of memory|_STATUS_ALLOC_FAILED|MPS backend out of memory"
+)
 
 
 class Memory(NamedTuple):
@@ -58,7 +63,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether a device or the machine has no memory left; torch says so in several ways."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    return isinstance(error, RuntimeError) and "not enough memory" in str(error)  # of a CPU
+    return isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None
 
 
 def release() -> None:

@@ -101,6 +101,9 @@ def test_a_thread_that_does_not_fit_alone_fails_alone(tmp_path: Path) -> None:
     [
         (torch.OutOfMemoryError("CUDA out of memory."), True),
         (RuntimeError("[enforce fail at alloc_cpu.cpp:121] DefaultCPUAllocator: not enough memory: you tried"), True),
+        (RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 17 GB)"), True),
         (MemoryError(), True),
         (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
         (ValueError("not enough memory"), False),
@@ -109,6 +112,13 @@ def test_a_thread_that_does_not_fit_alone_fails_alone(tmp_path: Path) -> None:
 def test_what_counts_as_out_of_memory(error: Exception, expected: bool) -> None:
     """As a GPU, a CPU and Python say it."""
     assert is_out_of_memory(error) == expected
+
+
+def test_what_this_machine_says_where_memory_runs_out() -> None:
+    """The words differ between systems."""
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(10**17)
+    assert is_out_of_memory(caught.value)
 
 
 def test_memory_by_hand() -> None:
