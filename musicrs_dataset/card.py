@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from musicrs_metric.genres import MACRO_OF_GENRE
+from musicrs_metric.markdown import escaped
 from musicrs_metric.paper.findings import below_chance, overall
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT, published_chance, table1
 
@@ -35,9 +36,9 @@ def card(manifest: Manifest) -> str:
         The text of its `README.md`.
     """
     published = manifest.pools[0]
-    title = "MusiCRS (toy)" if manifest.about.toy else "MusiCRS"
+    title = manifest.about.title + " (toy)" * manifest.about.toy
     sections = [
-        f"# {title}",
+        f"# {escaped(title)}",
         _opening(manifest),
         _use(manifest),
         "## Configurations",
@@ -53,6 +54,8 @@ def card(manifest: Manifest) -> str:
     ]
     if manifest.about.citation:
         sections += ["## Citation", f"```bibtex\n{manifest.about.citation.strip()}\n```"]
+    if manifest.about.closing:
+        sections.append(manifest.about.closing.strip())
     return f"---\n{_front_matter(manifest, title)}---\n\n" + "\n\n".join(sections) + "\n"
 
 
@@ -107,10 +110,11 @@ def _opening(manifest: Manifest) -> str:
 def _use(manifest: Manifest) -> str:
     names = [config.name for config in manifest.configs]
     name = "query_only" if "query_only" in names else names[0]
+    called = manifest.about.loads_as
     return f"""```python
 from datasets import load_dataset
 
-threads = load_dataset("musicrs", "{name}", split="{SPLIT}")  # or the path of this folder, or its name on the Hub
+threads = load_dataset("{called}", "{name}", split="{SPLIT}")  # or the path of this folder, or its name on the Hub
 ```"""
 
 

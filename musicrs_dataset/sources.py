@@ -42,6 +42,9 @@ class About:
         sha256: Hash of the file, or None where there is no file.
         notes: What the import repaired or left out, one line each.
         limits: What scores on it cannot say, one line each.
+        title: What people call it.
+        loads_as: What `load_dataset` calls it once it is installed or loaded.
+        closing: Markdown that ends its card, or "".
     """
 
     name: str
@@ -52,6 +55,9 @@ class About:
     sha256: str | None = None
     notes: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
+    title: str = "MusiCRS"
+    loads_as: str = "musicrs"
+    closing: str = ""
 
 
 class Source(NamedTuple):

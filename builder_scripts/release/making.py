@@ -9,7 +9,6 @@ from pathlib import Path
 
 from musicrs_dataset.sources import About
 from musicrs_metric.files import replacing, to_json, write_text
-from musicrs_metric.markdown import escaped
 from musicrs_metric.matching import normalise
 from musicrs_metric.references import load_references
 from musicrs_metric.report.coverage import coverage_section
@@ -55,33 +54,20 @@ def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
         attribution="Posts and replies: those who wrote them, on Reddit. Selection, requests, labels and pools: made "
         f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}. `LICENCES.md` has the terms of each part.",
         limits=tuple(limits),
+        title=options.called,
+        loads_as=options.name,
+        closing=_closing(options),
     )
-
-
-def own_card(card: str, options: Options) -> str:
-    """The card under the release's own name, with how the data came about at its end.
-
-    The builder writes cards for the dataset named `musicrs`; whoever loaded that name would get other data than these.
-    """
-    named = {
-        "pretty_name: MusiCRS\n": f"pretty_name: {to_json(options.called)}\n",
-        "\n# MusiCRS\n": f"\n# {escaped(options.called)}\n",
-        'load_dataset("musicrs"': f'load_dataset("{options.name}"',
-        "the path of this folder, or its name on the Hub": "the path of this folder, where it was not loaded before",
-    }
-    for found, own in named.items():
-        card = card.replace(found, own)
-    return card + _closing(options)
 
 
 def _closing(options: Options) -> str:
     return (
-        "\n## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
+        "## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
         "[datasheet.md](datasheet.md) tells what was collected, how, and what for; [LICENCES.md](LICENCES.md) whose "
         "the parts are. `making/` holds the answers of the language models, what people decided, the merged spellings, "
         "pseudonyms of authors and the manifest of each stage. `takedown.txt` lists what was removed on request"
         + (f"; to have something removed: {options.contact}" if options.contact else "")
-        + ".\n"
+        + "."
     )
 
 

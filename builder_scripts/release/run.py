@@ -27,7 +27,7 @@ from .authors import write_authors
 from .datasheet import STAGES, Facts, datasheet
 from .funnel import funnel
 from .licences import licences
-from .making import about, draw_figures, own_card, write_labels, write_manifests, write_merges
+from .making import about, draw_figures, write_labels, write_manifests, write_merges
 from .options import Options
 from .records import Corpus, read_released
 from .takedown import Takedown, read_takedown
@@ -176,12 +176,10 @@ def _write_making(
 
 
 def _write_description(folder: Path, facts: Facts) -> None:
-    """Write figures, datasheet and licences, and lead to them from the card."""
+    """Write figures, datasheet and licences, to which the card leads."""
     draw_figures(folder, facts.steps, facts.options.called)
     write_text(folder / "datasheet.md", [datasheet(facts)])
     write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
-    card = folder / "README.md"
-    write_text(card, [own_card(card.read_text(encoding="utf-8"), facts.options)])
 
 
 def _notes(takedown: Takedown, counts: Mapping[str, Counts]) -> list[str]:
