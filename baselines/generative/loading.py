@@ -31,6 +31,7 @@ def load_pretrained(
     dtype: torch.dtype,
     device_map: str | None = None,
     ignorable: Sequence[str] = (),
+    flag: str = "--weights",
 ) -> Any:
     """Load a model of transformers, whole or not at all.
 
@@ -41,6 +42,7 @@ def load_pretrained(
         dtype: Number format of the weights.
         device_map: How to spread it over several devices, as accelerate takes it; None for one device.
         ignorable: Regular expressions of keys that may be missing or left over; each fits a whole key.
+        flag: The option that named the checkpoint, for messages.
 
     Raises:
         UserError: Keys are missing or left over, or the checkpoint is for another model.
@@ -58,15 +60,20 @@ def load_pretrained(
         if type(error).__name__ == "OutOfMemoryError":
             raise
         reason = " ".join(str(error).split())[:200]
-        raise UserError(f"--weights {folder}: cannot be loaded as {cls.__name__} ({reason})") from error
+        raise UserError(f"{flag} {folder}: cannot be loaded as {cls.__name__} ({reason})") from error
     mismatched = [str(key[0] if isinstance(key, tuple) else key) for key in found.get("mismatched_keys", ())]
-    check_keys(folder, [*found["missing_keys"], *mismatched], found["unexpected_keys"], cls.__name__, ignorable)
+    check_keys(folder, [*found["missing_keys"], *mismatched], found["unexpected_keys"], cls.__name__, ignorable, flag)
     model.eval()
     return model
 
 
 def check_keys(
-    where: Path, missing: Iterable[str], unexpected: Iterable[str], expected: str, ignorable: Sequence[str] = ()
+    where: Path,
+    missing: Iterable[str],
+    unexpected: Iterable[str],
+    expected: str,
+    ignorable: Sequence[str] = (),
+    flag: str = "--weights",
 ) -> None:
     """Refuse a checkpoint that lacks weights or holds others.
 
@@ -76,6 +83,7 @@ def check_keys(
         unexpected: Keys that the checkpoint has and the model has not.
         expected: What was expected, such as the name of a class.
         ignorable: Regular expressions of keys that may be either; each fits a whole key.
+        flag: The option that named the checkpoint, for messages.
 
     Raises:
         UserError: There is such a key.
@@ -86,7 +94,7 @@ def check_keys(
         if left:
             faults.append(f"{fault} {count(len(left), 'key')}: {some(left)}")
     if faults:
-        raise UserError(f"--weights {where}: {'; '.join(faults)}; expected the weights of {expected}")
+        raise UserError(f"{flag} {where}: {'; '.join(faults)}; expected the weights of {expected}")
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -52,13 +52,11 @@ class TransformersListener(LocalListener):
     Attributes:
         model_class: Class of transformers that loads the weights.
         end_tokens: Tokens that end an answer; those that the tokenizer does not have are passed over.
-        beams: Beams of a search for completions.
         ignorable: Regular expressions of keys that a checkpoint may lack or have beside the model's.
     """
 
     model_class: ClassVar[str]
     end_tokens: ClassVar[tuple[str, ...]] = ()
-    beams: ClassVar[int] = 1
     ignorable: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, options: LocalOptions, context: Context) -> None:
@@ -74,6 +72,11 @@ class TransformersListener(LocalListener):
         Returns:
             With `input_ids`, or `inputs_embeds` in their place, and `attention_mask`.
         """
+
+    @property
+    def beams(self) -> int:
+        """Beams of a search for completions; 1 is greedy."""
+        return 1
 
     @property
     def revision(self) -> str:
@@ -116,11 +119,11 @@ class TransformersListener(LocalListener):
         cls = getattr(transformers, self.model_class)
         return self.load_pretrained(cls, with_weights(self.checkpoint, self.options.weights).folder)
 
-    def load_pretrained(self, cls: Any, folder: Path) -> Any:
+    def load_pretrained(self, cls: Any, folder: Path, flag: str = "--weights") -> Any:
         """Load a model of some class where and how the user wants it; see `loading.load_pretrained`."""
         device = self.context.device
         dtype = choose_dtype(self.options.dtype, device)
-        return load_pretrained(cls, folder, device, dtype, self.options.device_map, self.ignorable)
+        return load_pretrained(cls, folder, device, dtype, self.options.device_map, self.ignorable, flag)
 
     def load(self) -> None:
         """Load the weights, unless they are loaded."""
@@ -245,7 +248,7 @@ class LocalGenerative(Generative):
         if options.device_map is not None and launched_world() > 1:
             raise UserError("--device-map: spreads one model over all devices; start one process")
         name = options.weights.partition("@")[0]
-        if name != self.declaration.model_id and not Path(options.weights).is_dir():  # another one of the Hub
+        if name != self.declaration.model_id and not Path(options.weights).exists():  # another one of the Hub
             self.declaration = replace(type(self).declaration, model_id=name, licence=None)  # type: ignore[misc]
 
     @abstractmethod

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from musicrs_metric.errors import UserError
 
 HELP = "a Hub id, with @REVISION if need be, or a folder as `save_pretrained` writes it"
+# The Whisper whose encoder several models hear through.
+WHISPER = "openai/whisper-large-v2"
 # Weights without code in them are taken where there are any.
 _KINDS = ("*.safetensors", "*.bin")
 _REST = ("*.json", "*.txt", "*.model", "*.jinja")

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from musicrs_dataset.cutting import Samples
-from musicrs_dataset.sources import file_sha256
 from musicrs_metric.errors import UserError
 
 from ..batches import filled
 from ..cache import VectorCache, Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, find_checkpoint
+from ..sound.checkpoint_files import BEATS_SOURCE, find_beats, on_disk
+from ..sound.checkpoints import HELP, WHISPER, find_checkpoint
 from ..sound.dual import DualEncoder, DualOptions
 from ..sound.model import AudioTextModel
 from ..system import ALL_MODALITIES, Context, Declaration, Facts
@@ -37,8 +37,7 @@ from ..system import ALL_MODALITIES, Context, Declaration, Facts
 if TYPE_CHECKING:
     from ..models.collap import Projection
 
-GPT2, WHISPER = "openai-community/gpt2", "openai/whisper-large-v2"
-BEATS_SOURCE = "https://github.com/microsoft/unilm/tree/master/beats"
+GPT2 = "openai-community/gpt2"
 UNTRAINED = "untrained projections"
 MAX_TOKENS = 128
 
@@ -73,16 +72,15 @@ class CollapEncoder(AudioTextModel):
         self._states = self._cache("text", self._gpt2.revision)
         towers = f"GPT-2 {self._gpt2.revision}"
         if context.modality != "query_only":
-            if options.beats is None:
-                raise UserError(f"--beats: expected a checkpoint of BEATs, to be downloaded from {BEATS_SOURCE}")
-            self._whisper, self._beats = find_checkpoint(options.whisper, "--whisper"), Path(options.beats)
-            sound = f"Whisper {self._whisper.revision}, BEATs {_hash('--beats', self._beats)}"
+            self._beats = find_beats(options.beats)
+            self._whisper = find_checkpoint(options.whisper, "--whisper")
+            sound = f"Whisper {self._whisper.revision}, BEATs {self._beats.revision}"
             self._features = self._cache("audio", sound)
             towers += f", {sound}"
         if options.weights is None:
             self._revision = f"{towers}, {UNTRAINED} of seed {context.seed}"
         else:
-            self._revision = f"{towers}, projections {_hash('--weights', Path(options.weights))}"
+            self._revision = f"{towers}, projections {on_disk(Path(options.weights)).revision}"
 
     @property
     def revision(self) -> str:
@@ -174,7 +172,7 @@ class CollapEncoder(AudioTextModel):
         transformers.utils.logging.disable_progress_bar()
         extractor = transformers.WhisperFeatureExtractor.from_pretrained(self._whisper.folder)
         encoder = transformers.WhisperModel.from_pretrained(self._whisper.folder).encoder
-        tower = AudioTower(extractor, encoder, load_beats(self._beats))
+        tower = AudioTower(extractor, encoder, load_beats(self._beats.path))
         return tower.float().eval().to(self._context.device)
 
 
@@ -222,10 +220,3 @@ class Collap(DualEncoder):
         """Save the vectors."""
         super().close()
         self._encoder.save()
-
-
-def _hash(flag: str, file: Path) -> str:
-    try:
-        return f"sha256:{file_sha256(file)}"
-    except OSError as error:
-        raise UserError(f"{flag} {file}: cannot be read ({error.strerror})") from error

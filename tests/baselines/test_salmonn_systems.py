@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ pytest.importorskip("torchaudio")
 transformers = pytest.importorskip("transformers")
 sentencepiece = pytest.importorskip("sentencepiece")
 
-from baselines.generative.families.salmonn import SalmonnListener, find_file  # noqa: E402
+from baselines.generative.families.salmonn import SalmonnListener  # noqa: E402
+from baselines.sound.checkpoint_files import find_file  # noqa: E402
 from tests.baselines.family_checks import (  # noqa: E402
     check_choice,
     check_completions,
@@ -276,6 +278,40 @@ def test_a_checkpoint_from_the_hub_is_called_by_its_commit(
         UserError, match=r"someone/FUTGA: salomnn_7b\.bin not in the cache .*name the file with --weights"
     ):
         find_file("someone/FUTGA", "salomnn_7b.bin")
+
+
+def test_weights_are_of_the_revision_that_was_named(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Vicuna and a Whisper that were published anew after the run had said what it would take are passed over."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    first, second = "1" * 40, "2" * 40
+    for name, folder in (("vicuna", parts.vicuna), ("whisper", parts.whisper)):
+        repository = tmp_path / f"models--someone--{name}"
+        (repository / "refs").mkdir(parents=True)
+        (repository / "refs" / "main").write_text(first)
+        shutil.copytree(folder, repository / "snapshots" / first)
+        (repository / "snapshots" / second).mkdir()
+        (repository / "snapshots" / second / "config.json").write_text("{}")
+    listener = make_listener(
+        "salmonn_7b", *parts.arguments, "--vicuna", "someone/vicuna", "--whisper", "someone/whisper"
+    )
+    assert f"Vicuna {first}, Whisper {first}" in listener.revision
+    for name in ("vicuna", "whisper"):
+        (tmp_path / f"models--someone--{name}" / "refs" / "main").write_text(second)
+    listener.load()
+    (found,) = listener.complete([Prompt("Rank.", (tone(1.0),))], 3)
+    assert found.n_tokens > 0
+
+
+def test_a_checkpoint_file_on_the_disk_is_taken_for_the_published_model(parts: Parts) -> None:
+    """By file as by folder; another model of the Hub has its own name, and terms that nobody knows."""
+    published = system_class("salmonn_7b").declaration
+    for weights in (parts.weights, parts.weights.parent):
+        declared = make_system("salmonn_7b", "audio_query", *parts._replace(weights=weights).arguments).declaration
+        assert (declared.model_id, declared.licence) == (published.model_id, published.licence)
+    declared = make_system("salmonn_7b", "audio_query", "--weights", "someone/SALMONN@v2").declaration
+    assert (declared.model_id, declared.licence) == ("someone/SALMONN", None)
 
 
 @pytest.mark.parametrize(("name", "terms"), [("salmonn_7b", "Llama 2"), ("salmonn_13b", "non-commercial")])

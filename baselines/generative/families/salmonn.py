@@ -11,17 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from musicrs_dataset.cutting import Samples
-from musicrs_dataset.sources import file_sha256
 from musicrs_metric.errors import UserError
 
 from ...options import option
-from ...sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ...sound.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
+from ...sound.checkpoints import HELP, WHISPER, Checkpoint, find_checkpoint, with_weights
 from ..ears import Ears
 from ..listener import Prompt
 from ..local import LocalOptions, TransformersListener
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 
     from ...models.salmonn import SalmonnEars
 
-WHISPER = "openai/whisper-large-v2"
-BEATS_SOURCE = "https://github.com/microsoft/unilm/tree/master/beats"
-WEIGHTS_HELP = "a Hub id, with @REVISION if need be, the checkpoint file, or the folder that it lies in"
 _MARKS = re.compile(r"</?Speech(Here)?>")
 
 
@@ -68,18 +64,6 @@ class SalmonnOptions(LocalOptions):
     beats: str | None = option(
         None, f"BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt from {BEATS_SOURCE}; needed where sound is heard"
     )
-
-
-class Part(NamedTuple):
-    """One file of a model.
-
-    Attributes:
-        path: Where it is.
-        revision: The Hub's commit, or the file's hash.
-    """
-
-    path: Path
-    revision: str
 
 
 class Search(NamedTuple):
@@ -145,7 +129,7 @@ class SalmonnListener(TransformersListener):
         return model
 
     @property
-    def beams(self) -> int:  # type: ignore[override]  # here the protocol decides
+    def beams(self) -> int:
         """Those of the published run in the protocol of the paper."""
         return self.published.beams if self._is_published else 1
 
@@ -155,11 +139,8 @@ class SalmonnListener(TransformersListener):
 
         from ...models.salmonn_checkpoint import load_bridge
 
-        folder = find_checkpoint(self.options.vicuna, "--vicuna").folder
-        try:
-            model = self.load_pretrained(transformers.LlamaForCausalLM, folder)
-        except UserError as error:  # which takes it for the whole model
-            raise UserError(str(error).replace("--weights", "--vicuna", 1)) from error
+        folder = with_weights(self.checkpoint, self.options.vicuna, "--vicuna").folder
+        model = self.load_pretrained(transformers.LlamaForCausalLM, folder, "--vicuna")
         if self._hears:
             self._ears = self._load_ears(model)
         else:
@@ -214,7 +195,7 @@ class SalmonnListener(TransformersListener):
         from ...models.salmonn import SalmonnEars
         from ...models.salmonn_checkpoint import load_bridge, load_whisper_encoder
 
-        folder = find_checkpoint(self.options.whisper, "--whisper").folder
+        folder = with_weights(self._whisper, self.options.whisper, "--whisper").folder
         whisper, beats = load_whisper_encoder(folder), load_beats(self._beats.path)
         widths = {"speech": whisper.config.d_model, "sound": beats.config.encoder_embed_dim}
         bridge = load_bridge(self._bridge.path, model, **widths)
@@ -231,7 +212,7 @@ class SalmonnListener(TransformersListener):
         return self.context.modality != "query_only" or self._is_published
 
     @cached_property
-    def _bridge(self) -> Part:
+    def _bridge(self) -> CheckpointFile:
         return find_file(self.options.weights, self.file)
 
     @cached_property
@@ -239,43 +220,5 @@ class SalmonnListener(TransformersListener):
         return find_checkpoint(self.options.whisper, "--whisper", weights=False)
 
     @cached_property
-    def _beats(self) -> Part:
-        if self.options.beats is None:
-            raise UserError(f"--beats: expected a checkpoint of BEATs, to be downloaded from {BEATS_SOURCE}")
-        return _on_disk(Path(self.options.beats), "--beats")
-
-
-def find_file(source: str, name: str) -> Part:
-    """Find a checkpoint of one file, and download it where need be.
-
-    Args:
-        source: See `WEIGHTS_HELP`.
-        name: Name of the file, in a folder or on the Hub.
-
-    Raises:
-        UserError: It is not there, or the Hub does not give it.
-    """
-    from huggingface_hub import hf_hub_download
-
-    path = Path(source)
-    if path.exists():
-        return _on_disk(path / name if path.is_dir() else path, "--weights")
-    repository, _, revision = source.partition("@")
-    if repository.count("/") != 1 or repository.startswith((".", "/")):
-        raise UserError(f"--weights {source}: no such file; expected {WEIGHTS_HELP}")
-    try:
-        path = Path(hf_hub_download(repository, name, revision=revision or None))
-    except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
-        reason = " ".join(str(error).split())[:120]
-        raise UserError(
-            f"{repository}: {name} not in the cache and not to be had from the Hub ({reason}); name the file with "
-            "--weights"
-        ) from error
-    return Part(path, path.parent.name)  # snapshots are named by their commit
-
-
-def _on_disk(path: Path, flag: str) -> Part:
-    try:
-        return Part(path, f"sha256:{file_sha256(path)}")
-    except OSError as error:
-        raise UserError(f"{flag} {path}: cannot be read ({error.strerror})") from error
+    def _beats(self) -> CheckpointFile:
+        return find_beats(self.options.beats)
