@@ -90,6 +90,8 @@ window.space = (() => {
     delete document.body.dataset.busy;
     document.body.dataset.shown = location.search;
     settle();
+    const tab = document.querySelector(".tabs [aria-current]");
+    if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 60; // a phone has no room for all
     const query = params(location.search);
     const before = rendered;
     rendered = query;

@@ -86,6 +86,13 @@ def test_details_of_a_system(visitor: Visitor, tmp_path: Path) -> None:
     visitor.settled()
     assert not page.locator("#details").count()
     assert page.evaluate("document.activeElement.className") == "name"
+    page.locator(".board a.name").last.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    page.locator(".board a.name").last.click()
+    visitor.settled("row=")
+    assert page.evaluate("scrollY") == before
+    visitor.click("#details a.close")
+    assert page.evaluate("scrollY") == before
     for form, start in (("Markdown", "#"), ("CSV", "kind,"), ("LaTeX", "\\")):
         assert start in visitor.download(f"footer >> text={form}", tmp_path).read_text(encoding="utf-8")[:60]
 
