@@ -4,7 +4,8 @@ A model's processor drops what is too long in silence. So the clips are fitted b
 one clip and of all, and to the context that prompt, sound and answer share. Every thread is given the same number of
 seconds, which its clips share evenly, each from its start; the number is the largest that fits every thread. A clip
 that is longer than the model hears of one is split into equal pieces where it takes several, and where it takes one,
-all clips are joined.
+all clips are joined. Where a thread's words and a second of sound leave less than a long answer takes, the answer is
+given what is left, and a thread fails only where that does not hold a whole ranking.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ class Load(NamedTuple):
         clips: Lengths of its clips in seconds.
         text: Tokens of the prompt without sound.
         answer: Tokens of the longest answer.
+        least: Tokens that an answer has to have at least; where the context is short, it is given no more.
     """
 
     thread_id: str
     clips: Sequence[float]
     text: int
     answer: int
+    least: int
 
 
 class ClipPlan(NamedTuple):
@@ -56,6 +59,7 @@ class ClipPlan(NamedTuple):
         most_tokens: Tokens of the fullest thread, prompt, sound and answer together.
         fullest: That thread.
         too_long: Threads whose words leave no room for a second of sound; they fail, and bind nobody else.
+        n_shortened: Number of other threads whose answer is given less than it might take.
     """
 
     ears: Ears
@@ -64,6 +68,7 @@ class ClipPlan(NamedTuple):
     most_tokens: int
     fullest: str
     too_long: tuple[str, ...] = ()
+    n_shortened: int = 0
 
     def heard(self, clips: Sequence[float]) -> list[float]:
         """Seconds of each clip that reach the model.
@@ -81,7 +86,11 @@ class ClipPlan(NamedTuple):
 
     def tokens(self, load: Load) -> int:
         """Tokens of a thread, prompt, sound and answer together."""
-        return tokens(self.ears, load, self.seconds)
+        return tokens(self.ears, load._replace(answer=self.answer(load)), self.seconds)
+
+    def answer(self, load: Load) -> int:
+        """Most tokens of the answer to a thread."""
+        return _shortened(self.ears, load, None if self.chosen else self.seconds).answer
 
     def pieces(self, clips: Sequence[Samples]) -> tuple[Samples, ...]:
         """What a prompt is given.
@@ -110,6 +119,7 @@ class ClipPlan(NamedTuple):
             "most_tokens": self.most_tokens,
             "fullest": self.fullest,
             "too_long": list(self.too_long),
+            "shortened": self.n_shortened,
         }
 
     def __str__(self) -> str:
@@ -139,6 +149,7 @@ def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> Clip
     """
     most = _most_of_a_prompt(ears)
     least = min(_LEAST, most if seconds is None else seconds)
+    asked, loads = loads, [_shortened(ears, load, seconds) for load in loads]
     room = [load for load in loads if tokens(ears, load, least) <= ears.context]
     if not room:
         best = min(loads, key=lambda load: tokens(ears, load, least))
@@ -165,12 +176,22 @@ def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> Clip
             f"{ears.context}; {count(len(over), 'thread')} would be cut; {_longest(ears, room, chosen):g} fits all"
         )
     too_long = tuple(load.thread_id for load in loads if load not in room)
-    return ClipPlan(ears, chosen, seconds is None, tokens(ears, fullest, chosen), fullest.thread_id, too_long)
+    n_shortened = sum(load.answer < full.answer for load, full in zip(loads, asked, strict=True) if load in room)
+    return ClipPlan(
+        ears, chosen, seconds is None, tokens(ears, fullest, chosen), fullest.thread_id, too_long, n_shortened
+    )
 
 
 def tokens(ears: Ears, load: Load, seconds: float) -> int:
     """Tokens that a thread takes if so many seconds of it are heard: words, sound, answer and some slack."""
     return ears.template_tokens + load.text + _sound(ears, load, seconds) + load.answer + SLACK
+
+
+def _shortened(ears: Ears, load: Load, seconds: float | None) -> Load:
+    """The same with the longest answer that leaves room for the seconds that are asked for, or for the fewest."""
+    reserved = min(_LEAST, _most_of_a_prompt(ears)) if seconds is None else seconds
+    left = ears.context - tokens(ears, load._replace(answer=0), reserved)
+    return load._replace(answer=min(load.answer, max(left, load.least)))
 
 
 def _check_shares(loads: Sequence[Load], seconds: float) -> None:

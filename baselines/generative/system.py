@@ -106,7 +106,7 @@ class Generative(System):
     def ask(self, thread: Thread) -> Ask:
         """What the model is asked of a thread, its clips decoded and cut as planned."""
         prompt = Prompt(self._words(thread), self._sound(thread))
-        return Ask(thread, prompt, self.protocol.budget(self.listener, thread))
+        return Ask(thread, prompt, self.plan.answer(self._load(thread)))
 
     def notes(self) -> list[dict[str, Any]]:
         """What the model wrote, and the account of the reading, since the last call."""
@@ -128,6 +128,8 @@ class Generative(System):
         if plan.too_long:
             n = count(len(plan.too_long), "thread")
             lines.append(f"too long for the context, and going to fail: {n}: {some(plan.too_long)}")
+        if plan.n_shortened:
+            lines.append(f"less room for talk beside the ranking, by the context: {count(plan.n_shortened, 'thread')}")
         lines += self.listener.outlook(plan.most_tokens, batch_size, self.protocol.is_scored)
         heard = [f"{seconds:.1f} s" for seconds in self.heard(thread)]
         sound = ", ".join(heard) or "none"
@@ -174,4 +176,5 @@ class Generative(System):
         text = self.listener.n_tokens(self.protocol.words(thread, len(clips)))
         if self._is_silent(thread):
             clips = [self.listener.ears.silence_s]
-        return Load(thread.thread_id, clips, text, self.protocol.budget(self.listener, thread))
+        budget, least = self.protocol.budget(self.listener, thread), self.protocol.least(self.listener, thread)
+        return Load(thread.thread_id, clips, text, budget, least)

@@ -20,8 +20,8 @@ EARS = Ears(
 )  # fmt: skip
 
 
-def load(*clips: float, text: int = 100, answer: int = 100, name: str = "t") -> Load:
-    return Load(name, clips, text, answer)
+def load(*clips: float, text: int = 100, answer: int = 100, least: int = 100, name: str = "t") -> Load:
+    return Load(name, clips, text, answer, least)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,24 @@ def test_the_most_that_fits_every_thread_is_chosen() -> None:
     assert plan.most_tokens - SLACK == 200 + 4 * (198 + 2)  # 19.75 s are 197.5 tokens
     assert plan.fullest == "t"
     assert fit(EARS, [load(40, 40), load(40, 40, text=200)]).seconds == 69.0
+
+
+def test_where_the_context_is_short_the_answer_is_given_what_is_left() -> None:
+    """Beside 920 and 948 words a second of sound leaves 68 and 40 tokens; beside 949 fewer than an answer needs."""
+    loads = [load(9, text=text, least=40, name=str(text)) for text in (500, 920, 948, 949)]
+    plan = fit(EARS, loads)
+    assert (plan.seconds, plan.too_long, plan.n_shortened) == (1.0, ("949",), 2)
+    assert [plan.answer(each) for each in loads[:3]] == [100, 68, 40]
+    assert [plan.tokens(each) - SLACK for each in loads[:3]] == [612, 1000, 1000]
+
+
+def test_seconds_that_are_asked_for_come_before_a_long_answer() -> None:
+    """Beside 820 words, 10 s of sound leave 78 tokens; 14 s leave fewer than 40, and 13.5 s leave 43."""
+    one = load(20, text=820, least=40)
+    plan = fit(EARS, [one], 10.0)
+    assert (plan.answer(one), plan.n_shortened) == (78, 1)
+    with pytest.raises(UserError, match=r"1 thread would be cut; 13\.5 fits all"):
+        fit(EARS, [one], 14.0)
 
 
 def test_no_more_than_a_dataset_offers_is_chosen() -> None:
@@ -124,21 +142,33 @@ def test_a_fixed_number_of_tokens_is_no_reason_to_hear_less() -> None:
 
 
 LOADS = st.builds(
-    Load, st.just("t"), st.lists(st.floats(0.1, 60), max_size=10), st.integers(0, 900), st.integers(1, 300)
+    Load,
+    thread_id=st.just("t"),
+    clips=st.lists(st.floats(0.1, 60), max_size=10),
+    text=st.integers(0, 900),
+    answer=st.integers(150, 300),
+    least=st.integers(1, 150),
 )
 
 
 @given(st.lists(LOADS, min_size=1, max_size=6), st.booleans(), st.sampled_from([None, 7.0, 30.0]))
 def test_a_plan_fits_and_a_longer_one_would_not(loads: list[Load], several: bool, limit: float | None) -> None:
-    """Whatever the threads: none that is not named as too long exceeds the context, and half a second more would."""
+    """Whatever the threads: none that is not named as too long exceeds the context, and half a second more would.
+
+    An answer has its full length, or all that a second of sound leaves, and never less than it needs.
+    """
     ears = replace(EARS, several_clips=several, clip_limit_s=limit)
+    room = [one for one in loads if tokens(ears, one._replace(answer=one.least), 1.0) <= ears.context]
     try:
         plan = fit(ears, loads)
     except UserError:
-        assert all(tokens(ears, one, 1.0) > ears.context for one in loads)
+        assert not room
         return
-    room = [one for one in loads if tokens(ears, one, 1.0) <= ears.context]
+    given = [one._replace(answer=plan.answer(one)) for one in room]
+    for full, one in zip(room, given, strict=True):
+        assert full.least <= one.answer <= full.answer
+        assert one.answer == full.answer or tokens(ears, one, 1.0) == ears.context
     assert len(plan.too_long) == len(loads) - len(room)
     assert plan.most_tokens == max(map(plan.tokens, room)) <= ears.context
     most = 300 if several or limit is None else limit
-    assert plan.seconds == most or any(tokens(ears, one, plan.seconds + 0.5) > ears.context for one in room)
+    assert plan.seconds == most or any(tokens(ears, one, plan.seconds + 0.5) > ears.context for one in given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 
 from baselines.generative import prompts
 from baselines.generative.ears import Ears
+from baselines.generative.fitting import SLACK
 from baselines.generative.listener import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
 from baselines.generative.protocols import PROTOCOLS, make_protocol
 from baselines.generative.settings import GenerativeOptions, ProtocolName
@@ -149,6 +150,18 @@ def test_listwise_has_room_for_the_whole_answer() -> None:
     answer = " > ".join(f"[{number}]" for number in range(1, 101))
     assert system.protocol.budget(system.listener, one) >= len(answer) + 100  # and for some talk
     assert ask(Scripted("1"), "listwise", answer_tokens=7).budget == 7
+
+
+def test_talk_is_what_a_short_context_leaves_out() -> None:
+    """Of a context that holds the prompt and 60 tokens, the answer gets 60: the numbers of four candidates take 21."""
+    roomy = ask(Scripted("1"), "listwise")
+    room = EARS.template_tokens + len(roomy.prompt.text) + SLACK
+    listener = Scripted("1")
+    listener.ears = replace(EARS, context=room + 60)
+    assert (roomy.budget, ask(listener, "listwise").budget) == (256, 60)
+    listener.ears = replace(EARS, context=room + len("[1] > [2] > [3] > [4]"))
+    with pytest.raises(UserError, match="no thread fits: t0"):
+        ask(listener, "listwise")
 
 
 def test_paper_keeps_what_is_invented() -> None:

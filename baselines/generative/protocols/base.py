@@ -102,6 +102,10 @@ class Protocol(ABC):
     def budget(self, listener: Listener, thread: Thread) -> int:
         """Most tokens of the answer to a thread."""
 
+    def least(self, listener: Listener, thread: Thread) -> int:
+        """To how many of them the context may cut the budget: what a whole ranking takes, and nothing beside it."""
+        return self.budget(listener, thread)
+
     @abstractmethod
     def rank(self, listener: Any, asks: Sequence[Ask]) -> list[Answer]:
         """Ask the model, and read what it answers.
