@@ -3,8 +3,9 @@
 It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined, as in
 the MusiCRS paper's own run. That searched with four beams; `--protocol paper` does, the other protocols are greedy.
 Prompt and answer share 2,048 tokens. Counted with LLaMA's vocabulary, all published threads fit under the protocols
-`paper`, `constrained` and `pointwise`, but a fifth of them (96 of 477) not under `listwise`; with `--answer-tokens 400`
-all but one do, at the price that some answers are cut.
+`paper`, `constrained` and `pointwise`. Under `listwise`, the answers to more than half of them (267 of 477) give up
+room for talk beside the numbers, and where clips are heard, 18 threads do not fit, for the numbers of all candidates
+take up to 491 tokens; with `--answer-tokens 400` all but one fit, at the price that some answers are cut.
 
 Source: Tang et al., "SALMONN: Towards Generic Hearing Abilities for Large Language Models" (ICLR 2024,
 arXiv:2310.13289).
@@ -50,8 +51,9 @@ class Salmonn13B(LocalGenerative):
         modalities=ALL_MODALITIES,
         reads="thread",
         description="Asks SALMONN-13B, which hears 30 s of the clips joined into one, for a ranking.",
-        note="Hears 30 s of a thread. Its context of 2,048 tokens is too short for a fifth of the published threads "
-        "under the protocol `listwise`. Vicuna v1.1 is LLaMA 1, for non-commercial use only.",
+        note="Hears 30 s of a thread. Its context of 2,048 tokens is too short for 18 of the 477 published threads "
+        "under the protocol `listwise`, and leaves less room for talk beside the numbers in 267. "
+        "Vicuna v1.1 is LLaMA 1, for non-commercial use only.",
         needs=("torch", "torchaudio", "transformers", "accelerate", "sentencepiece", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="Apache-2.0 (SALMONN, Whisper), MIT (BEATs), LLaMA non-commercial licence (Vicuna v1.1)",
