@@ -92,14 +92,14 @@ window.space = (() => {
     settle();
     const tab = document.querySelector(".tabs [aria-current]");
     if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 60; // a phone has no room for all
-    const query = params(location.search);
+    const query = { ...params(location.search), tab: tab?.dataset.tab };
     const before = rendered;
     rendered = query;
     const heading = document.querySelector("#details h2");
     if (query.row && query.row !== before.row) heading?.focus();
     if (!query.row && before.row) document.querySelector(`a[data-row="${CSS.escape(before.row)}"]`)?.focus();
     if (query.thread && query.thread !== before.thread) document.querySelector("#thread")?.scrollIntoView({ block: "nearest" });
-    else if ((query.tab ?? "") !== (before.tab ?? "")) scrollTo(0, 0);
+    else if (before.tab && query.tab !== before.tab) scrollTo(0, 0);
   }
 
   document.addEventListener("keydown", (event) => {

@@ -59,10 +59,12 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def names(cases: Path) -> list[str]:
-    """Names that attacked boards, and some more."""
-    known: list[str] = json.loads((cases / "s04_names.json").read_text(encoding="utf-8"))
-    return known + HARMFUL
+def names(request: pytest.FixtureRequest) -> list[str]:
+    """Names that mean harm, with those that attacked other boards where they are at hand."""
+    with suppress(pytest.skip.Exception):
+        cases: Path = request.getfixturevalue("cases")
+        return [*json.loads((cases / "s04_names.json").read_text(encoding="utf-8")), *HARMFUL]
+    return HARMFUL
 
 
 @pytest.fixture(scope="module")
