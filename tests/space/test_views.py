@@ -31,6 +31,7 @@ from space.views.table import answer_shares, table
 from space.views.threads import found
 from space.views.words import NOTHING
 
+from . import toy
 from .views_toy import mini_dataset, submission, submissions
 
 ATTACK = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
@@ -433,3 +434,20 @@ def test_words_are_read_where_no_sound_comes_with_them(tmp_path: Path) -> None:
     ]
     build(threads[:3], tmp_path / "silent", about=about, configs=("query_only",))
     assert Conversations(str(tmp_path / "silent")).sounds(threads[1].thread_id) == []
+
+
+def test_pools_of_another_design_have_a_table_of_their_own(board: Board, page: Page) -> None:
+    """Where there are several designs one can be chosen; rows and chance are those of the chosen one."""
+    wider = board.data.design("wider")
+    for made in (
+        toy.submission(),
+        toy.submission(toy.ranked(1, wider), fingerprint=wider.fingerprint, name="On wider"),
+    ):
+        board.store.put(made)
+    board.refresh()
+    other = Page(board, page.conversations)
+    first, second = (other.leaderboard(other.settle(Address(pools=pools))) for pools in ("published", "wider"))
+    assert 'name="pools"' in first
+    assert (column(first), column(second)) == (["Chance", "Toy system"], ["Chance", "On wider"])
+    assert other.settle(Address(pools="published")) == Address()
+    assert percent(lines(board, Address(pools="wider").query)[0].values["recall@20"]) in second
