@@ -23,7 +23,7 @@ from musicrs_metric.run_card import RUN_CARD, RunCard, write_run_card
 
 from .answers import blaming
 from .data import Data
-from .options import as_json, chosen
+from .options import as_json, chosen, passing
 from .processes import Processes
 from .system import System
 
@@ -32,6 +32,9 @@ _NOT_IDENTITY = {
     "name", "dataset", "licence", "open_weights", "trained", "paradigm", "pools",
     "outcomes", "audio_coverage", "code_version", "wall_time_s", "hardware", "created_at", "extra",
 }  # fmt: skip
+
+# Where a card names the options that may differ, too.
+_PASSING = "passing_settings"
 
 
 def draft_card(system: System, system_name: str, data: Data, name: str | None = None) -> RunCard:
@@ -74,7 +77,10 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         code_version=code_version(),
         missing_audio=system.context.missing_audio,
         settings=as_json(system.options),
-        extra=facts.pop("extra") | {"system": system_name, "texts": _texts(data.threads)} | _made(data),
+        extra=facts.pop("extra")
+        | {"system": system_name, "texts": _texts(data.threads)}
+        | _made(data)
+        | _passing(system),
         **facts,
     )
     _check(card, declared.name)
@@ -117,6 +123,8 @@ def count_outcomes(predictions: Iterable[Prediction]) -> dict[str, int]:
 def identity(card: RunCard) -> dict[str, Any]:
     """What makes two runs the same one: everything that a prediction depends on."""
     values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
+    passing = card.extra.get(_PASSING, ())
+    values["settings"] = {key: value for key, value in card.settings.items() if key not in passing}
     return values | {key: card.extra.get(key) for key in ("system", "texts", "control", "order")}
 
 
@@ -174,6 +182,11 @@ def _made(data: Data) -> dict[str, Any]:
     control, order = data.control, data.order
     swapped = {} if control is None else {"control": control.swap, "control_other_genre": control.n_other_genre}
     return swapped if order is None else swapped | {"order": order.number}
+
+
+def _passing(system: System) -> dict[str, Any]:
+    names = passing(system.options)
+    return {_PASSING: names} if names else {}
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:

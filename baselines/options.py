@@ -1,6 +1,8 @@
 """The options of a system: fields of a frozen dataclass, read from `--name value` on the command line.
 
-A field is declared as in `center: bool = option(False, "subtract the mean vectors")`, and `--center` sets it.
+A field is declared as in `center: bool = option(False, "subtract the mean vectors")`, and `--center` sets it. One that
+changes how a run goes but no ranking, such as a number of attempts, is declared with `identity=False`: a run that was
+stopped goes on with another value of it.
 """
 
 from __future__ import annotations
@@ -15,14 +17,15 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 from musicrs_metric.errors import UserError
 
 
-def option(default: Any, text: str) -> Any:
+def option(default: Any, text: str, *, identity: bool = True) -> Any:
     """Declare an option.
 
     Args:
         default: Its value where the user says nothing.
         text: One line for `show`.
+        identity: Whether runs under two values of it are two runs.
     """
-    return field(default=default, metadata={"help": text})
+    return field(default=default, metadata={"help": text, "identity": identity})
 
 
 def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
@@ -61,6 +64,11 @@ def as_json(options: Any) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(options).items()}
 
 
+def passing(options: Any) -> list[str]:
+    """The names of those that are no part of a run's identity."""
+    return [item.name for item in fields(options) if not item.metadata.get("identity", True)]
+
+
 def describe(options: Any) -> Iterator[tuple[str, str, str]]:
     """Flag, default and help line of every option of an instance or of the class."""
     for item in fields(options):
@@ -68,11 +76,11 @@ def describe(options: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def chosen(options: Any) -> str:
-    """The options that differ from their defaults, as one would type them."""
+    """The options that make a run another one than the defaults do, as one would type them."""
     words = []
     for item in fields(options):
         value = getattr(options, item.name)
-        if value != item.default:
+        if value != item.default and item.metadata.get("identity", True):
             words.append(flag(item.name) if value is True else f"{flag(item.name)} {value}")
     return " ".join(words)
 

@@ -35,7 +35,9 @@ class LocalOptions(GenerativeOptions):
         None, "number format of the weights; [bfloat16, on a CPU float32]"
     )
     device_map: str | None = option(
-        None, "spread a model that is too large for one GPU over several: auto, balanced, sequential; [one device]"
+        None,
+        "spread a model that is too large for one GPU over several: auto, balanced, sequential; [one device]",
+        identity=False,
     )
 
 

@@ -30,9 +30,11 @@ class OpenAIOptions(GenerativeOptions):
     base_url: str = option("http://127.0.0.1:8000/v1", "address of the server, up to and with /v1")
     model_name: str | None = option(None, "what the server calls the model; has to be given")
     api_key_env: str = option("MUSICRS_LLM_KEY", "environment variable that holds the key")
-    concurrency: int = option(8, "requests at once, of one batch; a larger one takes a larger --batch-size")
-    timeout_s: float = option(600.0, "seconds that one attempt may take")
-    retries: int = option(6, "further attempts after the first")
+    concurrency: int = option(
+        8, "requests at once, of one batch; a larger one takes a larger --batch-size", identity=False
+    )
+    timeout_s: float = option(600.0, "seconds that one attempt may take", identity=False)
+    retries: int = option(6, "further attempts after the first", identity=False)
     answer_format: Literal["json", "text"] | None = option(
         None, "json asks for structured output, where the server can; [listwise: json, paper: text]"
     )
