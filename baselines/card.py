@@ -80,7 +80,7 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         extra=facts.pop("extra")
         | {"system": system_name, "texts": _texts(data.threads)}
         | _made(data)
-        | _passing(system),
+        | _passing(system.options),
         **facts,
     )
     _check(card, declared.name)
@@ -184,8 +184,8 @@ def _made(data: Data) -> dict[str, Any]:
     return swapped if order is None else swapped | {"order": order.number}
 
 
-def _passing(system: System) -> dict[str, Any]:
-    names = passing(system.options)
+def _passing(options: Any) -> dict[str, Any]:
+    names = passing(options)
     return {_PASSING: names} if names else {}
 
 

@@ -87,7 +87,7 @@ def test_a_run_is_asked_at_once_and_does_not_depend_on_what_comes_first(tmp_path
 
 
 def test_a_stopped_run_goes_on_at_another_pace(tmp_path: Path) -> None:
-    """With other numbers of requests and attempts, which the card keeps; another format of the answer is another run."""
+    """With other numbers of requests and attempts, which the card keeps; another format of answers is another run."""
     with chat_server(to_threads(lambda _n, _before: GOOD)) as stub:
         toy = toy_data(7)
         run_toy(system(stub.url, "--concurrency", "3"), toy, tmp_path / "run", system_name="openai_api", limit=3)
@@ -95,7 +95,7 @@ def test_a_stopped_run_goes_on_at_another_pace(tmp_path: Path) -> None:
         result = run(stub.url, tmp_path / "run", *slower)
         assert result.reused == 3
         assert [result.card.settings[name] for name in ("concurrency", "timeout_s", "retries")] == [1, 30.0, 0]
-        with pytest.raises(UserError, match="option answer_format was None and is now 'text'"):
+        with pytest.raises(UserError, match="option answer_format was null and is now 'text'"):
             run(stub.url, tmp_path / "run", *slower, "--answer-format", "text")
     assert sorted(by_thread(tmp_path / "run")) == [f"t{n}" for n in range(7)]
 
