@@ -27,6 +27,11 @@ class Prices:
         return (n_read * self.read + n_written * self.written) / 1e6
 
 
+def amount(cost: float) -> str:
+    """Write a price: with two decimals, and a small one with two digits that say something."""
+    return f"{cost:,.2f}" if cost >= 0.1 else f"{cost:.2g}"
+
+
 @dataclass
 class Meter:
     """Adds up responses.
@@ -89,13 +94,13 @@ class Meter:
         parts = [f"{(self.read + self.written) / seconds:,.0f} tokens/s"]
         if self.cost:
             left = max(total - self.done, 0)
-            parts.append(f"cost {self.cost:,.2f}, about {self.cost * (1 + left / self.answered):,.2f} in all")
+            parts.append(f"cost {amount(self.cost)}, about {amount(self.cost * (1 + left / self.answered))} in all")
         parts += [f"{n:,} {word}" for n, word in ((self.cached, "from the store"), (self.failed, "failed")) if n]
         return ", ".join(parts)
 
     def summary(self) -> str:
         """Say in a line what all of it took."""
-        cost = f", cost {self.cost:,.2f}" if self.cost else ""
+        cost = f", cost {amount(self.cost)}" if self.cost else ""
         return (
             f"{self.answered:,} answers of the model now, {self.cached:,} from the store; {self.read:,} tokens read, "
             f"{self.written:,} written{cost}"

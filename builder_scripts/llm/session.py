@@ -14,7 +14,7 @@ from musicrs_metric.errors import UserError, count, some
 from .batches import BatchFiles
 from .generate import Backend, generate
 from .local import Local
-from .meter import Meter, Prices
+from .meter import Meter, Prices, amount
 from .request import Model, Request, Response, content_key
 from .server import Server
 from .store import Store
@@ -138,7 +138,7 @@ class Session:
         return (
             f"{count(len(missing), 'request')} to {self._backend.model.name} ({len(requests):,} asked for, the others "
             f"repeat or are in the store): about {read:,} tokens to read, at most {written:,} to write"
-            + (f", cost at most about {cost:,.2f}" if cost else "")
+            + (f", cost at most about {amount(cost)}" if cost else "")
         )
 
     def check(self) -> None:

@@ -1,14 +1,15 @@
 """The settings of a whole run: one YAML file, checked before anything is done.
 
-Every stage has a section with the options of its command, under the same names and with the same defaults; only what
-differs need be written. Paths count from the folder of the file.
+Every stage has a section with the options of its command, under the same names (those that may be repeated in the
+plural) and with the same defaults; only what differs need be written. Paths count from the folder of the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 from pydantic.functional_validators import AfterValidator
@@ -217,7 +218,18 @@ def _fault(error: Any) -> str:
         case "missing":
             return f"{place} is missing"
         case "extra_forbidden":
-            return f"{place} is no setting"
+            return f"{place} is no setting{_hint(error['loc'])}"
         case "value_error":
             return f"{place}: {error['ctx']['error']}"
     return f"{place} is {show(error['input'])}, expected: {error['msg'].removeprefix('Input should be ')}"
+
+
+def _hint(place: tuple[str | int, ...]) -> str:
+    """What a setting that is none may have meant, and what its section has."""
+    section: Any = RunConfig
+    *sections, name = map(str, place)
+    for each in sections:
+        annotation = section.model_fields[each].annotation
+        section = next(kind for kind in (annotation, *get_args(annotation)) if hasattr(kind, "model_fields"))
+    close = get_close_matches(name, section.model_fields, n=1)
+    return f"; {f'did you mean {close[0]}? ' if close else ''}it has {', '.join(section.model_fields)}"

@@ -60,7 +60,7 @@ def test_a_session_shows_where_it_stands_and_estimates_the_rest(tmp_path: Path) 
     # c and d: 800 bytes, 200 tokens to read at 1, 100 to write at 2 per million
     assert told == (
         "2 requests to stub (5 asked for, the others repeat or are in the store): about 200 tokens to read, "
-        "at most 100 to write, cost at most about 0.00"
+        "at most 100 to write, cost at most about 0.0004"
     )
 
 

@@ -49,8 +49,10 @@ def test_the_example(tmp_path: Path) -> None:
     [
         ({"mine": {}}, "mine.dumps is missing"),
         ({"mine": {"dumps": []}}, "mine.dumps is a list of 0, expected: .*at least 1"),
-        ({"thread": {}}, "thread is no setting"),
-        ({"threads": {"min_reply": 3}}, "threads.min_reply is no setting"),
+        ({"thread": {}}, r"thread is no setting; did you mean threads\? .* has work, home, mine, threads"),
+        ({"threads": {"min_reply": 3}}, r"threads.min_reply is no setting; did you mean min_replies\? .* has engine, "),
+        ({"mine": {"dumps": ["a"], "subreddit": ["jazz"]}}, r"mine.subreddit is no .* did you mean subreddits\?"),
+        ({"baseline": {"zzz": 1}}, "baseline.zzz is no setting; it has model, modality, pools, seed, options"),
         ({"threads": {"min_replies": "three"}}, "threads.min_replies is 'three', expected: a valid integer"),
         ({"pools": {"designs": ["best"]}}, "pools.designs.0 is 'best', expected: 'paper', 'balanced' or 'fresh'"),
         ({"refine": {"genres": {"ambient": "Ambient"}}}, "refine.genres.ambient is 'Ambient', expected: 'Classical'"),
