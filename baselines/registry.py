@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from difflib import get_close_matches
 from importlib.util import find_spec
+from pathlib import Path
 
-from musicrs_metric.errors import UserError, show
+from musicrs_metric.errors import UserError, show, some
 
 from .system import Declaration, System
 
@@ -54,7 +56,13 @@ def system_class(name: str) -> type[System]:
     try:
         found = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"system {show(name)}: {error}; expected package.module:Class, importable from here") from error
+        hint = "expected package.module:Class"
+        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
+            hint += (
+                f" in an installed package or in {some(_own_folders())}; run from the folder that holds it, or set "
+                "PYTHONPATH to that folder"
+            )
+        raise UserError(f"system {show(name)}: {error}; {hint}") from error
     if not (isinstance(found, type) and issubclass(found, System) and hasattr(found, "declaration")):
         raise UserError(f"system {show(name)}: expected a subclass of baselines.system.System with a declaration")
     return found
@@ -63,3 +71,11 @@ def system_class(name: str) -> type[System]:
 def missing_packages(declaration: Declaration) -> list[str]:
     """The packages that a system needs and that are not installed; none of them is imported to find out."""
     return [package for package in declaration.needs if find_spec(package) is None]
+
+
+def _own_folders() -> list[str]:
+    """Where Python looks for modules beside what is installed with it: usually the current folder and PYTHONPATH."""
+    folders = (Path(folder).resolve() for folder in sys.path)
+    installed = tuple(Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix))
+    own = (str(folder) for folder in folders if not any(folder.is_relative_to(prefix) for prefix in installed))
+    return list(dict.fromkeys(own))

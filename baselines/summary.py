@@ -59,8 +59,8 @@ def outcome_lines(result: Result, n_threads: int) -> Iterator[str]:
         result: The run.
         n_threads: Number of threads of the dataset.
     """
-    hands = f"{result.card.hardware}, {result.reused} of them in an earlier session"
-    return _outcome_lines(result.card, len(result.predictions), n_threads, f"ranked ({hands})")
+    earlier = f"; {result.reused} of them were ranked by an earlier run" if result.reused else ""
+    return _outcome_lines(result.card, len(result.predictions), n_threads, f"ranked ({result.card.hardware}{earlier})")
 
 
 def _outcome_lines(card: RunCard, n: int, n_threads: int, how: str) -> Iterator[str]:

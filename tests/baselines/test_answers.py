@@ -27,6 +27,15 @@ def test_a_failing_thread_becomes_an_outcome(tmp_path: Path) -> None:
     assert "RuntimeError: no luck with t4" in (tmp_path / "run" / FAILURES).read_text()
 
 
+def test_threads_of_an_earlier_run_are_told_where_there_are_any(tmp_path: Path) -> None:
+    """A first run does not speak of earlier ones; one that finds three of seven finished does."""
+    first = run_toy(Toy(), toy_data(), tmp_path / "run", limit=3)
+    assert not any("earlier" in line for line in outcome_lines(first, 7))
+    whole = run_toy(Toy(), toy_data(), tmp_path / "run")
+    told = next(iter(outcome_lines(whole, 7)))
+    assert f"7 of 7 threads ranked ({whole.card.hardware}; 3 of them were ranked by an earlier run)" in told
+
+
 def test_the_order_of_a_failed_thread_depends_on_the_seed(tmp_path: Path) -> None:
     """It is a draw like any other: seeded, and not the stored order of the pool."""
     orders = set()

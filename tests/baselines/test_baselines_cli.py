@@ -65,7 +65,11 @@ def test_a_system_that_lacks_a_package_says_so(monkeypatch: pytest.MonkeyPatch) 
     ("arguments", "message"),
     [
         (["--model", "minilmm"], "no system 'minilmm'; did you mean minilm?"),
-        (["--model", "no.such.module:Class"], "system 'no.such.module:Class': No module named 'no'"),
+        (
+            ["--model", "no.such.module:Class"],
+            f"No module named 'no'; expected package.module:Class in an installed package or in {ROOT}",
+        ),
+        (["--model", "baselines.seeds:None"], "no attribute 'None'; expected package.module:Class"),
         (["--model", "baselines.seeds:derive"], "expected a subclass of baselines.system.System"),
         (["--model", "random"], "--modality: random has several, name one of audio_query, query_only, audio_only"),
         (
