@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import shutil
@@ -44,9 +45,24 @@ def environment_lines() -> Iterator[str]:
     yield ", ".join(f"{package} {_version(package)}" for package in _PACKAGES)
     for each in devices():
         yield f"device: {each.name}" + ("" if each.gib is None else f", {each.gib:.1f} GiB")
+    yield torchcodec_line()
     cache = hub_cache()
     free = shutil.disk_usage(next(path for path in (cache, *cache.parents) if path.exists())).free / 2**30
     yield f"cache of the Hub: {cache}, {free:.1f} GiB free on its disk"
+
+
+def torchcodec_line() -> str:
+    """Whether `datasets` can decode clips by itself; it does so with torchcodec, which needs FFmpeg's libraries."""
+    found = f"torchcodec {_version('torchcodec')}"
+    try:
+        importlib.import_module("torchcodec.decoders")
+    except ModuleNotFoundError as error:
+        fault = "" if error.name == "torchcodec" else f" does not load ({error})"
+    except (ImportError, OSError, RuntimeError) as error:
+        fault = f" does not load ({str(error).strip().partition(chr(10))[0].strip()})"
+    else:
+        return found
+    return f"{found}{fault}; clips are read all the same, datasets needs Audio(decode=False)"
 
 
 def systems_table() -> Table:

@@ -33,6 +33,39 @@ def test_the_environment_fits_a_bug_report(cache: Path) -> None:
     assert lines[-1].endswith("GiB free on its disk")
 
 
+ALL_THE_SAME = "; clips are read all the same, datasets needs Audio(decode=False)"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (None, "torchcodec 0.7.1"),
+        (ModuleNotFoundError("No module named 'torchcodec'", name="torchcodec"), f"torchcodec 0.7.1{ALL_THE_SAME}"),
+        (
+            RuntimeError("\nCould not load libtorchcodec.\nLikely causes:\n  1. FFmpeg"),
+            f"torchcodec 0.7.1 does not load (Could not load libtorchcodec.){ALL_THE_SAME}",
+        ),
+        (
+            OSError("libavutil.so.58: cannot open shared object file"),
+            f"torchcodec 0.7.1 does not load (libavutil.so.58: cannot open shared object file){ALL_THE_SAME}",
+        ),
+    ],
+)
+def test_a_decoder_that_does_not_load_is_told(
+    error: Exception | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the first line of the reason, and what follows from it."""
+
+    def load(name: str) -> None:
+        assert name == "torchcodec.decoders"
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(doctor, "_version", lambda _package: "0.7.1")
+    monkeypatch.setattr("baselines.doctor.importlib.import_module", load)
+    assert doctor.torchcodec_line() == expected
+
+
 def test_every_system_has_a_row() -> None:
     """In the order of the registry."""
     assert [*systems_table().columns[0].cells] == list(SYSTEMS)
