@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .card_command import card
 from .compare.cli import compare
 from .errors import UserError, count, front_door, some
 from .hub.cli import app as hub_app
@@ -146,6 +147,7 @@ def validate(
             _say(console, oddity)
 
 
+app.command()(card)
 app.command()(compare)
 app.command()(report)
 app.command()(submit)

@@ -18,3 +18,27 @@ class EmptyRule(StrEnum):
 
     zero = "zero"
     skip = "skip"
+
+
+class ModalityOption(StrEnum):
+    """`musicrs_metric.run_card.Modality` as a choice of the command line."""
+
+    audio_query = "audio_query"
+    query_only = "query_only"
+    audio_only = "audio_only"
+
+
+class ParadigmOption(StrEnum):
+    """`musicrs_metric.run_card.Paradigm` as a choice of the command line."""
+
+    generative = "generative"
+    retrieval = "retrieval"
+    traditional = "traditional"
+
+
+class ReadsOption(StrEnum):
+    """`musicrs_metric.run_card.Reads` as a choice of the command line."""
+
+    thread = "thread"
+    pools = "pools"
+    labels = "labels"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import UserError, plain
+from .errors import UserError, plain, show
 from .filled import Filled, score_filled
 from .hits import hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES
@@ -121,6 +122,11 @@ def score_predictions(
     )
 
 
+# Where a run keeps what it has ranked so far.
+_PARTS = "parts"
+_FINGERPRINT = re.compile("[0-9a-f]{64}")
+
+
 class RunFiles(NamedTuple):
     """What a system wrote.
 
@@ -180,7 +186,23 @@ def config_of(path: str | Path) -> str:
 
 
 def _file(path: str | Path) -> Path:
-    return Path(path) / PREDICTIONS if Path(path).is_dir() else Path(path)
+    if not Path(path).is_dir():
+        return Path(path)
+    check_finished(Path(path))
+    return Path(path) / PREDICTIONS
+
+
+def check_finished(folder: Path) -> None:
+    """Refuse a run folder in which a run has begun and not ended.
+
+    Args:
+        folder: A folder.
+
+    Raises:
+        UserError: There are parts of a run in it, and no predictions.
+    """
+    if (folder / _PARTS).is_dir() and not (folder / PREDICTIONS).exists():
+        raise UserError(f"{folder}: the run is not finished; start it again with the same command, or leave it out")
 
 
 def check_data(card: RunCard, references: References, place: str = RUN_CARD) -> None:
@@ -195,6 +217,11 @@ def check_data(card: RunCard, references: References, place: str = RUN_CARD) -> 
         UserError: The fingerprints differ.
     """
     if card.fingerprint != references.fingerprint:
+        if not _FINGERPRINT.fullmatch(card.fingerprint):
+            raise UserError(
+                f"{place}: field 'fingerprint' is {show(card.fingerprint)}, expected the 64 hexadecimal digits of the "
+                "dataset's; `python -m musicrs_metric card` writes a card with them"
+            )
         raise UserError(
             f"{place}: the run was made on {plain(card.config)} of {plain(card.dataset)} "
             f"(fingerprint {plain(card.fingerprint[:12])}), "

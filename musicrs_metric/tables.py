@@ -99,6 +99,8 @@ def group_table(groups: Mapping[str, Scores], title: str) -> Table:
 
 def sentences(scores: Scores) -> Iterator[str]:
     """What the numbers mean: the verdict on each headline measure, then the counts that a reader must know."""
+    if scores.n_missing:
+        yield f"{scores.n_missing} of {count(scores.n, 'thread')} without a prediction, counted as 0 in every number."
     for name in headline(scores):
         found = verdict(scores, name)
         if found is not None and scores.chance is not None and scores.interval is not None:
@@ -108,7 +110,6 @@ def sentences(scores: Scores) -> Iterator[str]:
         yield "No interval: it takes two threads and a confidence level."
     counted = "counted as 0" if scores.settings["empty"] == "zero" else "left out"
     yield f"{count(scores.n, 'thread')} scored; {scores.n_empty} with an empty ground truth, {counted}."
-    yield f"{count(scores.n_missing, 'thread')} without a prediction, counted as 0."
     yield f"{count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."
     if scores.n_unreachable:
         yield f"{count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."

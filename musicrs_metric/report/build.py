@@ -50,6 +50,7 @@ def build_report(
     reported: bool | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    partial: bool = False,
     step: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Read runs and write the report on them.
@@ -61,6 +62,7 @@ def build_report(
         reported: Whether to set the paper's own figures beside; None: where the dataset is the published one.
         seed: Of all intervals and tests.
         resamples: Bootstrap resamples, and sign flips.
+        partial: Whether runs that lack predictions are taken, which count as 0.
         step: Told what is being done.
 
     Returns:
@@ -71,7 +73,7 @@ def build_report(
     """
     references = references_of(dataset, config_of(folders))
     check_cases(references, cases)
-    runs = read_runs(folders, references, seed=seed, resamples=resamples, step=step)
+    runs = read_runs(folders, references, seed=seed, resamples=resamples, partial=partial, step=step)
     step("comparing")
     threads = Threads(references)
     comparison = None

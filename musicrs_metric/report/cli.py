@@ -33,6 +33,9 @@ def report(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and tests.")] = 0,
     resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Take runs that lack predictions, too; these count as 0.")
+    ] = False,
 ) -> None:
     """Write the benchmark's exhibits for some runs: HTML, Markdown, figures, and one JSON with every number."""
     from rich.console import Console
@@ -51,7 +54,8 @@ def report(
             progress.update(task, description=what, advance=1)
 
         built = build_report(
-            runs, dataset, cases=case or (), reported=reported, seed=seed, resamples=resamples, step=step
+            runs, dataset, cases=case or (), reported=reported, seed=seed, resamples=resamples, partial=partial,
+            step=step,
         )  # fmt: skip
         files = write_report(built, out, step)
     page = next(path for path in files if path.suffix == ".html")

@@ -15,6 +15,7 @@ from ..paper.tables import OVERALL, Result
 from ..predictions import PREDICTIONS, Prediction, read_predictions
 from ..references import References
 from ..run_card import RUN_CARD, RunCard, read_run_card
+from ..runs import check_finished
 from ..scoring import Scores, summarise
 from . import words
 
@@ -57,6 +58,7 @@ def read_runs(
     *,
     seed: int,
     resamples: int,
+    partial: bool = False,
     step: Callable[[str], None] = lambda _: None,
 ) -> list[ReportRun]:
     """Read and score run folders.
@@ -66,19 +68,26 @@ def read_runs(
         references: The dataset that they ran on.
         seed: Of the intervals.
         resamples: Of the intervals.
+        partial: Whether runs that lack predictions are taken, which count as 0.
         step: Told which folder is being read.
 
     Returns:
         The runs as Table 1 orders them: by paradigm, then in the order given, a system's modalities together.
 
     Raises:
-        UserError: A file that is refused, or a run on other data.
+        UserError: A file that is refused, a run on other data, or one that lacks predictions.
     """
     found = []
     for folder in folders:
         step(f"reading {folder.name}")
         run = load_runs([folder], references, HEADLINE)[0]
         assert run.card is not None  # noqa: S101 - `config_of` has seen it
+        n_missing = int(run.system.table.hits.missing.sum())
+        if n_missing and not partial:
+            raise UserError(
+                f"{folder}: no prediction for {n_missing} of {len(references)} threads; finish the run, leave it out, "
+                "or give --partial, and they count as 0"
+            )
         found.append((folder, run.card, run.system))
     names = _labels([(card, folder) for folder, card, _ in found])
     runs = [
@@ -114,6 +123,7 @@ def config_of(folders: Sequence[Path]) -> str:
         if not folder.is_dir():
             what = "is a file" if folder.exists() else "no such folder"
             raise UserError(f"{folder}: {what}; expected a run folder with {RUN_CARD} and {PREDICTIONS}")
+        check_finished(folder)
         cards.append(read_run_card(folder))
         if cards[-1].fingerprint != cards[0].fingerprint:
             raise UserError(

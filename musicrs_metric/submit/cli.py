@@ -5,43 +5,19 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import UserError, count
+from ..options import ModalityOption, ParadigmOption, ReadsOption
 
 if TYPE_CHECKING:
     from .parcel import Parcel
 
 _HEADLINE = "recall@20"
 _BESIDE_THE_CARD = ("link", "description", "partial")
-
-
-class ModalityOption(StrEnum):
-    """`musicrs_metric.run_card.Modality` as a choice of the command line."""
-
-    audio_query = "audio_query"
-    query_only = "query_only"
-    audio_only = "audio_only"
-
-
-class ParadigmOption(StrEnum):
-    """`musicrs_metric.run_card.Paradigm` as a choice of the command line."""
-
-    generative = "generative"
-    retrieval = "retrieval"
-    traditional = "traditional"
-
-
-class ReadsOption(StrEnum):
-    """`musicrs_metric.run_card.Reads` as a choice of the command line."""
-
-    thread = "thread"
-    pools = "pools"
-    labels = "labels"
 
 
 def submit(

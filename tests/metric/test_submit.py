@@ -15,9 +15,9 @@ from typing import Any, get_args
 import pytest
 
 from musicrs_metric.errors import UserError
+from musicrs_metric.options import ModalityOption, ParadigmOption, ReadsOption
 from musicrs_metric.run_card import Modality, Paradigm, Reads, write_run_card
 from musicrs_metric.submit.board import Board, board_address
-from musicrs_metric.submit.cli import ModalityOption, ParadigmOption, ReadsOption
 from musicrs_metric.submit.parcel import Parcel
 from musicrs_metric.submit.repo import inbox_files
 from space.board.board import Board as Ranking
