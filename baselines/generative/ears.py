@@ -23,6 +23,7 @@ class Ears:
         silence_s: Seconds of silence that the `paper` protocol gives the model where there is nothing to hear, as was
             published; 0 for none.
         weights_gib: Memory of the weights in bfloat16, in GiB.
+        float32_gib: Memory of further weights that stay in float32 whatever the number format.
         cache_kib_per_token: Memory of the key-value cache per token in bfloat16, in KiB.
     """
 
@@ -36,6 +37,7 @@ class Ears:
     template_tokens: int = 64
     silence_s: float = 0.0
     weights_gib: float
+    float32_gib: float = 0.0
     cache_kib_per_token: float
 
     def tokens(self, seconds: float) -> int:

@@ -45,7 +45,7 @@ class Memory(NamedTuple):
         """
         cache = tokens * rows * ears.cache_kib_per_token / 2**20
         candidates = scored * _VOCABULARY * _BYTES_PER_LOGIT / 2**30
-        return cls(ears.weights_gib * width / 2, cache * width / 2, candidates)
+        return cls(ears.weights_gib * width / 2 + ears.float32_gib, cache * width / 2, candidates)
 
     @property
     def total(self) -> float:

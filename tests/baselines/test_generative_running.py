@@ -127,6 +127,7 @@ def test_memory_by_hand() -> None:
     assert Memory.of(ears, 8192).cache == 4.0
     assert Memory.of(ears, 8192, rows=2, width=4).cache == 16.0
     assert Memory.of(ears, 8192, width=4).weights == 31.2
+    assert Memory.of(replace(ears, float32_gib=2.0), 8192, width=4).weights == 33.2
     assert Memory.of(ears, 8192, rows=2).total == pytest.approx(15.6 + 8 + 1)
     assert Memory.of(ears, 0, scored=512).candidates == pytest.approx(0.76, abs=0.01)
 

@@ -148,6 +148,17 @@ def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
         listener.encode([Prompt("Rank.", (np.zeros(480_002, np.float32),))])
 
 
+def test_memory_counts_beams_and_the_ears_as_they_are() -> None:
+    """Vicuna 7B's 12.6 GiB double in float32, 2.8 GiB of ears are that already; four beams have a cache each.
+
+    1,024 tokens of 512 KiB are half a GiB, in float32 one.
+    """
+    for protocol, cache in (("listwise", 1.0), ("paper", 4.0)):
+        listener = make_system("salmonn_7b", "query_only", "--protocol", protocol).listener
+        (line,) = listener.outlook(1024, 1, is_scored=False)
+        assert f"weights 28.0, key-value cache {cache}, " in line
+
+
 def test_silence_is_heard_in_the_paper_s_protocol_alone(parts: Parts) -> None:
     """One second of it where nothing is to be heard; other protocols give the model no sound at all."""
     asked = thread("t0", ["A", "B"], ["A"])

@@ -38,7 +38,7 @@ def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> 
 
     Args:
         context: Of Vicuna.
-        weights_gib: Of Vicuna in bfloat16; ears and bridge add 2.8 GiB.
+        weights_gib: Of Vicuna in bfloat16.
         cache_kib_per_token: Of Vicuna.
     """
     return Ears(
@@ -50,7 +50,8 @@ def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> 
         several_clips=False,
         template_tokens=32,
         silence_s=1.0,
-        weights_gib=weights_gib + 2.8,
+        weights_gib=weights_gib,
+        float32_gib=2.8,
         cache_kib_per_token=cache_kib_per_token,
     )
 
