@@ -50,7 +50,8 @@ def system_class(name: str) -> type[System]:
         close = get_close_matches(name, SYSTEMS, n=1)
         meant = f"did you mean {close[0]}? " if close else ""
         raise UserError(
-            f"no system {show(name)}; {meant}expected one of {', '.join(SYSTEMS)}, or package.module:Class for your own"
+            f"no system {show(name)}; {meant}expected one of {', '.join(SYSTEMS)}, or module:Class for a system of "
+            "your own, such as the one at the top of baselines/system.py"
         )
     module_name, _, class_name = SYSTEMS.get(name, name).partition(":")
     try:

@@ -1,6 +1,20 @@
 """What a system is: what it declares about itself, what it is given, and the two calls that the runner makes.
 
-A system of your own is a class like those in `baselines.systems`; `run --model package.module:Class` runs it.
+A system of your own is a class in a file of your own, say `mine.py`. This one is complete:
+
+    from baselines.system import Declaration, System
+
+    class ShortTitles(System):
+        declaration = Declaration(
+            name="short_titles", paradigm="traditional", modalities=("query_only",), reads="thread",
+            description="Ranks titles by their length, the shortest first.",
+        )
+
+        def rank(self, batch):
+            return [task.by_score([-len(title) for title in task.thread.candidates]) for task in batch]
+
+In the folder of the file, `python -m baselines run --model mine:ShortTitles --dataset data --out runs/short_titles`
+runs it. Those in `baselines.systems` show the rest: options, models, clips.
 """
 
 from __future__ import annotations

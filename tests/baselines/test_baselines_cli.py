@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
-from baselines import registry
+from baselines import registry, system
 from baselines.catalogue import system_lines
 from baselines.launch import build_system
 from baselines.registry import SYSTEMS
 from musicrs_metric.errors import UserError
+from musicrs_metric.predictions import read_predictions
 from musicrs_metric.run_card import read_run_card
 from tests.baselines.toys import OF_TEXT, ROOT, Command
 
@@ -66,6 +69,10 @@ def test_a_system_that_lacks_a_package_says_so(monkeypatch: pytest.MonkeyPatch) 
     [
         (["--model", "minilmm"], "no system 'minilmm'; did you mean minilm?"),
         (
+            ["--model", "mine"],
+            "or module:Class for a system of your own, such as the one at the top of baselines/system.py",
+        ),
+        (
             ["--model", "no.such.module:Class"],
             f"No module named 'no'; expected package.module:Class in an installed package or in {ROOT}",
         ),
@@ -102,6 +109,26 @@ def test_a_run_prints_the_score_with_chance(mini: Path, tmp_path: Path, command:
     for word in ("recall@20", "95 % interval", "chance %", "28 of 28 threads ranked", "1 process", "28 ok"):
         assert word in done.stdout
     assert "28/28" in done.stderr
+
+
+def test_the_first_system_of_ones_own_runs_as_written(mini: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    """The class and the line at the top of `baselines.system`, copied to a folder beside a dataset."""
+    text = system.__doc__ or ""
+    code = textwrap.dedent("\n".join(re.findall(r"^(?: {4}.*)?$", text, re.MULTILINE)))
+    (tmp_path / "mine.py").write_text(code)
+    (tmp_path / "data").symlink_to(mini)
+    (line,) = re.findall(r"`python (-m baselines run .*?)`", text, re.DOTALL)
+    found = environment | {"PYTHONPATH": str(ROOT)}  # in case the project is not installed
+    done = subprocess.run(
+        [sys.executable, *line.split()], cwd=tmp_path, env=found, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    rankings = [
+        found.ranking for found in read_predictions(tmp_path / "runs/short_titles/predictions.jsonl").predictions
+    ]
+    assert len(rankings) == 28
+    assert all(list(map(len, ranking)) == sorted(map(len, ranking)) for ranking in rankings)
+    assert read_run_card(tmp_path / "runs/short_titles").extra["system"] == "mine:ShortTitles"
 
 
 @pytest.mark.parametrize("model", ["random", "popularity", "lexical"])
