@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from musicrs_metric.errors import UserError, count, some
+from musicrs_metric.errors import UserError, count, show, some
 
 if TYPE_CHECKING:
     import torch
@@ -47,16 +47,26 @@ def load_pretrained(
     Raises:
         UserError: Keys are missing or left over, or the checkpoint is for another model.
     """
+    import pickle
+
     import transformers
+    from safetensors import SafetensorError
 
     transformers.utils.logging.disable_progress_bar()  # the runner shows its own
     named = "dtype" if _version(transformers.__version__) >= (4, 56) else "torch_dtype"
     # On an accelerator weights go there at once, and not through as much of the machine's memory.
     place = device_map or (None if device.type == "cpu" else str(device))
     spread = {} if place is None else {"device_map": place}
+    # What does not fit is named below, and not in a table on the terminal.
+    given = {named: dtype, "output_loading_info": True, "ignore_mismatched_sizes": True} | spread
     try:
-        model, found = cls.from_pretrained(folder, **{named: dtype}, **spread, output_loading_info=True)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        kind = cls.config_class.get_config_dict(folder)[0].get("model_type")
+        expected = cls.config_class.model_type
+        # A part of a model is named after the whole, such as qwen2_5_omni_thinker.
+        if not kind or not expected.startswith(kind):
+            raise UserError(f"{flag} {folder}: holds a model of type {show(kind)}, expected {show(expected)}")
+        model, found = cls.from_pretrained(folder, **given)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, pickle.UnpicklingError) as error:
         if type(error).__name__ == "OutOfMemoryError":
             raise
         reason = " ".join(str(error).split())[:200]

@@ -88,7 +88,11 @@ class TransformersListener(LocalListener):
     @cached_property
     def checkpoint(self) -> Checkpoint:
         """Where configuration and tokenizer are; the weights may not be there yet."""
-        return find_checkpoint(self.options.weights, weights=False)
+        found = find_checkpoint(self.options.weights, weights=False)
+        if not any(file for kind in ("tokenizer.*", "vocab.*") for file in found.folder.glob(kind)):
+            # transformers makes one that knows no word.
+            raise UserError(f"--weights {found.folder}: no tokenizer in it; expected {HELP}")
+        return found
 
     @property
     def folder(self) -> Path:

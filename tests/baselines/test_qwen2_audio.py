@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -77,6 +79,65 @@ def test_no_prompt_takes_more_tokens_than_declared(folder: Path) -> None:
 def test_weights_are_loaded_whole_or_not_at_all(folder: Path, tmp_path: Path) -> None:
     """A missing and a left-over key are named."""
     family.check_keys(NAME, folder, tmp_path)
+
+
+class Touch:
+    """What a pickle may do to whoever opens it."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.file,)
+
+
+def _cut(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+
+
+def _misshapen(folder: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    tensors["language_model.model.layers.0.self_attn.q_proj.weight"] = torch.ones(3, 5)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _with_code(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    torch.save({"lm_head.weight": Touch(folder / "code was run")}, folder / "pytorch_model.bin")
+
+
+def _of_another_type(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "phi4_multimodal"}))
+
+
+def _without_tokenizer(folder: Path) -> None:
+    for file in folder.glob("tokenizer*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_cut, "cannot be loaded as Qwen2AudioForConditionalGeneration"),
+        (_misshapen, "lacks 1 key: .*layers.0.self_attn.q_proj.weight"),
+        (_with_code, "cannot be loaded as Qwen2AudioForConditionalGeneration"),
+        (_of_another_type, "holds a model of type 'phi4_multimodal', expected 'qwen2_audio'"),
+        (_without_tokenizer, "no tokenizer in it"),
+    ],
+)
+def test_a_checkpoint_that_is_broken_or_another_s_is_refused(
+    folder: Path, tmp_path: Path, change: Callable[[Path], None], message: str
+) -> None:
+    """In one line that names the option and the folder; no code of it is run, and nothing of a default size is made."""
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    change(copy)
+    with pytest.raises(UserError, match=f"--weights {copy}: {message}"):
+        family.make_listener(NAME, "--weights", copy).load()
+    assert not (copy / "code was run").exists()
 
 
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
