@@ -55,11 +55,13 @@ class Answers:
         system: The system, prepared.
         log: File to which the traceback of each failure is appended.
         say: Called with one line per failure.
+        has_answered: Whether the system has answered a thread in an earlier session, so that it is not broken.
     """
 
-    def __init__(self, system: System, log: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, system: System, log: Path, say: Callable[[str], None], *, has_answered: bool = False) -> None:
         self._system, self._log, self._say = system, log, say
-        self._n_failed = self._n_answered = 0
+        self._has_answered = has_answered
+        self._n_failed = 0
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Rank a batch; where that fails, its threads one by one.
@@ -85,7 +87,7 @@ class Answers:
             if len(batch) == 1:
                 return [self._failed(batch[0], error)]
             return [prediction for task in batch for prediction in self.rank([task])]
-        self._n_answered += len(batch)
+        self._has_answered = True
         return predictions
 
     def _ask(self, batch: Sequence[Task]) -> list[Prediction]:
@@ -103,7 +105,7 @@ class Answers:
         _append(self._log, f"thread {thread.thread_id}", error)
         reason = _one_line(error)
         self._say(f"thread {thread.thread_id} failed: {reason}")
-        if not self._n_answered and self._n_failed >= PATIENCE:
+        if not self._has_answered and self._n_failed >= PATIENCE:
             raise UserError(
                 f"{self._system.declaration.name} failed on each of its first {PATIENCE} threads, at last with "
                 f"{reason}; tracebacks are in {self._log}"

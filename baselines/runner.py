@@ -107,7 +107,9 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         processes.wait()
         left = [position[thread_id] for thread_id in wanted if thread_id not in finished]
         left.sort(key=lambda place: plan.system.cost(plan.data.threads[place]), reverse=True)
-        trouble = _rank(plan, folder, share(left, processes.rank, processes.world), processes, reporter)
+        has_answered = any(prediction.outcome != "failed" for prediction in finished.values())
+        positions = share(left, processes.rank, processes.world)
+        trouble = _rank(plan, folder, positions, processes, reporter, has_answered)
         processes.wait()
         if not processes.is_main:
             return None
@@ -144,13 +146,18 @@ def survey(plan: Plan) -> None:
 
 
 def _rank(
-    plan: Plan, folder: RunFolder, positions: Sequence[int], processes: Processes, reporter: Reporter
+    plan: Plan,
+    folder: RunFolder,
+    positions: Sequence[int],
+    processes: Processes,
+    reporter: Reporter,
+    has_answered: bool,
 ) -> UserError | None:
     """Rank the share of one process, batch by batch; returns what went wrong when the system was closed."""
     system = plan.system
     size = plan.batch_size or system.declaration.batch_size
     sight = Sight(plan.data.threads, system.reads, plan.data.clips if system.hears else None)
-    answers = Answers(system, plan.out / FAILURES, reporter.say)
+    answers = Answers(system, plan.out / FAILURES, reporter.say, has_answered=has_answered)
     of_how_many = f" (process {processes.rank + 1} of {processes.world})" if processes.world > 1 else ""
     try:
         with PartWriter(folder.parts, processes.rank, folder.config) as part:

@@ -72,6 +72,21 @@ def test_a_system_that_fails_on_every_thread_stops_the_run(tmp_path: Path, n: in
     assert not (tmp_path / "run/predictions.jsonl").exists()
 
 
+def test_a_system_that_has_answered_before_is_not_broken(tmp_path: Path) -> None:
+    """Where all that is left fails, or fails once more, the run ends as it would have in one session."""
+
+    class Partly(Toy):
+        def answer(self, task: Task) -> Prediction:
+            if int(task.thread.thread_id[1:]) > 2:
+                raise RuntimeError("a broken clip")
+            return super().answer(task)
+
+    out, data = tmp_path / "run", toy_data(12)
+    run_toy(Partly(), data, out, limit=3)
+    for retry_failed in (False, True):
+        assert run_toy(Partly(), data, out, retry_failed=retry_failed).card.outcomes == {"failed": 9, "ok": 3}
+
+
 def test_what_the_user_has_to_mend_stops_the_run_at_once(tmp_path: Path) -> None:
     """Weights that are not there are no failure of a thread."""
 
