@@ -1,15 +1,14 @@
 """What a run keeps of the answers beside the predictions: `answers.jsonl`, one line per thread.
 
 Systems that read a model's answers leave there what it wrote and how it was read. Every process appends to a file of
-its own, before it writes the predictions; a thread that is ranked again after a kill has two lines, the later of which
-counts.
+its own, before it writes the predictions; what a kill left there without its prediction is dropped by the next session.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,23 @@ class NoteWriter:
         if lines:
             with self._path.open("a", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines)
+
+
+def gather_notes(parts: Path, finished: Container[str]) -> None:
+    """Leave one file with the notes of finished threads: those of others were written just before a kill.
+
+    Args:
+        parts: The folder of part files.
+        finished: Threads whose predictions are on disk.
+    """
+    files = _files(parts)
+    kept = {note["thread_id"]: note for file in files for note in _read(file) if note["thread_id"] in finished}
+    gathered = parts / "answers0.jsonl"
+    if kept:
+        write_text(gathered, map(_line, kept.values()))
+    for file in files:
+        if not kept or file != gathered:
+            file.unlink()
 
 
 def has_notes(folder: Path, parts: Path) -> bool:

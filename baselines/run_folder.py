@@ -12,6 +12,7 @@ from musicrs_metric.run_card import RUN_CARD, RunCard, read_run_card, write_run_
 
 from .card import differences, identity_hash
 from .hearing import Record
+from .notes import gather_notes
 from .parts import GATHERED, gather, part_files, read_parts
 
 
@@ -92,6 +93,7 @@ class RunFolder:
         with lock:
             write_run_card(self._draft, self.card)
             gather(self.parts, finished.values(), self.config)
+            gather_notes(self.parts, finished)
             yield
 
     def end(self, predictions: Sequence[Prediction], card: RunCard, heard: Record | None) -> None:

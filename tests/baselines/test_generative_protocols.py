@@ -199,6 +199,19 @@ def test_silence_is_given_in_paper_alone(protocol: str, modality: Modality, sile
     assert [clip.tolist() == [0.0] * 16_000 for clip in clips] == [True] * silence
 
 
+def test_silence_takes_its_room() -> None:
+    """A second of it takes 25 tokens, which a plan has to know of."""
+    one = thread("t0", POOL)
+    taken = []
+    for silence in (0.0, 1.0):
+        listener = Scripted()
+        listener.ears = replace(EARS, silence_s=silence)
+        system = Asker(listener, "paper")
+        system.survey([one])
+        taken.append(system.plan.most_tokens)
+    assert taken[1] == taken[0] + 25
+
+
 def test_clips_are_heard_up_to_their_share() -> None:
     """--seconds 2 for two clips: one second of each, at the model's rate."""
     clips = (sounding(1.5), sounding(0.4, 330.0))
