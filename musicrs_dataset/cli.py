@@ -91,7 +91,7 @@ def build(
         told.print(note, markup=False, highlight=False, soft_wrap=True)
     typer.echo(f"{len(threads)} threads -> {made}")
     if install:
-        _tell_installed(put(made).configs)
+        typer.echo(put(made))
 
 
 @app.command()
@@ -99,7 +99,7 @@ def install(dataset: Dataset, metric: Annotated[bool, typer.Option(help="Install
     """Make `load_dataset("musicrs")` and `evaluate.load("musicrs")` work from any directory, offline."""
     from .install import install as put
 
-    _tell_installed(put(dataset, metric=metric).configs)
+    typer.echo(put(dataset, metric=metric))
 
 
 @app.command()
@@ -187,12 +187,6 @@ def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[Nam
     if names and len(names) != len(files):
         raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one for each, or none")
     return [read_named_pools(file, name) for file, name in zip(files, names or [None] * len(files), strict=True)]
-
-
-def _tell_installed(configs: Iterable[str]) -> None:
-    typer.echo(
-        f'installed: load_dataset("musicrs") with {", ".join(configs)}; set HF_HUB_OFFLINE=1 to spare a look at the Hub'
-    )
 
 
 def _print_json(value: object) -> None:

@@ -9,6 +9,8 @@ that fits. Loading a dataset folder named `musicrs` once puts each of its config
 * The default configuration gets one more, further ahead and under a hash of its own: `datasets` refuses a name without
   a configuration where several share the newest folder's hash. If that date is lost (`.map` writes into the folder),
   the refusal is what a user gets, never another configuration.
+
+Beside them lies a note of what was installed, so that the next installation can say what it takes the place of.
 """
 
 from __future__ import annotations
@@ -20,13 +22,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, count
+from musicrs_metric.files import strict_json, to_json, write_text
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
+from .replaced import manifest_of
 from .schema import SPLIT
 
 _FAR_AHEAD = 4_102_444_800  # the year 2100
+_NOTE = "installed.json"
+
+
+class Held(NamedTuple):
+    """What the name stands for.
+
+    Attributes:
+        threads: Number of threads.
+        fingerprint: See `musicrs_metric.references.fingerprint`; of the first configuration.
+    """
+
+    threads: int
+    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -38,12 +56,25 @@ class Installed:
         default: The one that `load_dataset("musicrs")` gives; None where the card names none.
         cache: The folder of the `datasets` cache that holds them.
         metric: Whether `evaluate.load("musicrs")` was installed too.
+        replaced: The other data that the name stood for until now; None where there were none, or nothing is known.
     """
 
     configs: tuple[str, ...]
     default: str | None
     cache: Path
     metric: bool
+    replaced: Held | None = None
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        before = self.replaced
+        instead = (
+            f", in place of {count(before.threads, 'thread')} (fingerprint {before.fingerprint[:12]})" if before else ""
+        )
+        return (
+            f'installed: load_dataset("{DEFAULT_DATASET}") with {", ".join(self.configs)}{instead}; set '
+            "HF_HUB_OFFLINE=1 to spare a look at the Hub"
+        )
 
 
 def install(dataset: str | Path, *, metric: bool = True) -> Installed:
@@ -81,7 +112,10 @@ def install(dataset: str | Path, *, metric: bool = True) -> Installed:
         from musicrs_metric.install import install_metric
 
         install_metric()
-    return Installed(configs, default, cache, metric)
+    note = cache / _NOTE
+    before, now = _read_note(note), _held(manifest_of(folder))
+    write_text(note, [to_json(now and now._asdict()), "\n"])
+    return Installed(configs, default, cache, metric, replaced=before if before != now else None)
 
 
 @contextmanager
@@ -146,6 +180,21 @@ def _remove_others(cache: Path, keep: set[Path]) -> None:
         # A hyphen marks a configuration with parameters of its own, which no bare name finds.
         if folder.is_dir() and folder not in keep and "-" not in folder.parts[-3]:
             shutil.rmtree(folder)
+
+
+def _held(manifest: dict[str, Any] | None) -> Held | None:
+    """What a dataset folder holds by its manifest."""
+    match next(iter(manifest["configs"].values()), None) if manifest else None:
+        case {"rows": int(threads), "fingerprint": str(fingerprint)}:
+            return Held(threads, fingerprint)
+    return None
+
+
+def _read_note(path: Path) -> Held | None:
+    try:
+        return Held(**strict_json(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):  # a first installation, or one of another version
+        return None
 
 
 def _pin_hash(purpose: str) -> str:

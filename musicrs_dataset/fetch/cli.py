@@ -123,7 +123,7 @@ def cut(
         told.print(line, markup=False, highlight=False, soft_wrap=True)
     typer.echo(f"{count(folder.report.clips, 'clip')} -> {made}")
     if install:
-        put(made)
+        typer.echo(put(made))
 
 
 _WAIT = "wait an hour, then start it again"

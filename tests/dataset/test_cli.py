@@ -13,6 +13,7 @@ import pytest
 import soundfile
 
 from musicrs_dataset.loading import load_threads
+from musicrs_metric.references import load_references
 
 from .support import evaluate, run
 from .test_upstream import ROW, write
@@ -70,6 +71,19 @@ def test_build_without_installing(cli: Cli, source: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "home" / "datasets").exists()
     assert cli("install", tmp_path / "out", "--no-metric").returncode == 0
     assert (tmp_path / "home" / "datasets" / "musicrs").is_dir()
+
+
+def test_an_installation_says_what_it_takes_the_place_of(cli: Cli, source: Path, tmp_path: Path) -> None:
+    """Other data under the name are told by their size and fingerprint; the same ones once more are not."""
+    other = write(tmp_path / "b.jsonl", ROW)
+    told = []
+    for name, file in (("first", source), ("first", source), ("second", other)):
+        done = cli("build", "--from", file, "--out", tmp_path / name, "--config", "query_only")
+        told.append(next(line for line in done.stdout.splitlines() if line.startswith("installed: ")))
+    assert all('load_dataset("musicrs") with query_only' in line for line in told)
+    assert [line for line in told if "in place of" in line] == told[2:]
+    fingerprint = load_references(tmp_path / "first", "query_only").fingerprint
+    assert f"in place of 2 threads (fingerprint {fingerprint[:12]})" in told[2]
 
 
 def test_build_with_audio_and_pools(cli: Cli, source: Path, tmp_path: Path) -> None:
