@@ -134,15 +134,19 @@ def test_memory_by_hand() -> None:
 
 
 def test_the_longest_threads_come_first(tmp_path: Path) -> None:
-    """Whatever does not fit shows at once, and like is asked with like; the file is in dataset order all the same."""
+    """Whatever does not fit shows at once, and like is asked with like; the file is in dataset order all the same.
+
+    What exceeds the context comes last: it fails whatever the memory.
+    """
     listener = Scripted("[1]")
-    data = toy_data(5)
-    words = {1: 300, 3: 600, 4: 10}
+    data = toy_data(6)
+    words = {1: 300, 2: 2000, 3: 600, 4: 10}
     threads = [replace(one, query="word " * words.get(i, 1)) for i, one in enumerate(data.threads)]
     result = run_toy(Asker(listener, "listwise"), data._replace(threads=threads), tmp_path / "run")
-    lengths = [len(prompt.text) for prompt, _ in listener.asked]
+    *lengths, last = [len(prompt.text) for prompt, _ in listener.asked]
     assert lengths == sorted(lengths, reverse=True)
-    assert [p.thread_id for p in result.predictions] == [f"t{i}" for i in range(5)]
+    assert last > listener.ears.context
+    assert [p.thread_id for p in result.predictions] == [f"t{i}" for i in range(6)]
 
 
 def test_a_clip_that_cannot_be_decoded_costs_its_own_thread_alone(folder: Path, tmp_path: Path) -> None:
