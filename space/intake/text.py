@@ -10,9 +10,12 @@ from musicrs_metric.errors import is_unicode, show
 
 # Joins letters, and the parts of an emoji, into one; no other character that cannot be seen is needed in a name.
 _JOINERS = "\u200c\u200d"
+# Letters, marks and symbols that nevertheless show nothing: fillers, the blank Braille pattern, invisible vowels.
+_BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
 _MARKS_IN_A_ROW = 4
 _ADDRESS = re.compile(r"[^\s@]@[^\s@]+\.[^\s@.]{2,}")
-_HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+", re.IGNORECASE)
+# Its last part begins with a letter, as that of a name does; a browser reads all others as the number of a machine.
+_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?", re.IGNORECASE)
 
 
 class TextError(ValueError):
@@ -42,7 +45,8 @@ def one_line(text: object, *, most: int, what: str, needed: bool = True) -> str:
     line = " ".join(unicodedata.normalize("NFC", text).split())
     for char in line:
         # Control characters, those that turn the direction of the text around them, and private or invisible ones.
-        if unicodedata.category(char) in ("Cc", "Cf", "Co") and char not in _JOINERS:
+        hidden = unicodedata.category(char) in ("Cc", "Cf", "Co") and char not in _JOINERS
+        if hidden or char in _BLANKS:
             raise TextError(f"holds the character U+{ord(char):04X}, which cannot be seen; leave it out")
     if len(line) > most:
         raise TextError(f"found {len(line):,} characters, expected {what} of at most {most}")
