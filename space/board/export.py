@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -19,7 +19,9 @@ Form = Literal["markdown", "csv", "latex"]
 
 _SUFFIX: Mapping[Form, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
 # What a spreadsheet takes for the start of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA = "=+\\-@|%\uff1d\uff0b\uff0d\uff20"
+# A spreadsheet whose language has the comma in numbers starts a cell after each semicolon, quotes or no quotes.
+_CELL_OF_FORMULA = re.compile(rf"(^|;)(?=\s*[{_FORMULA}])")
 
 
 def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboard") -> str:
@@ -45,13 +47,12 @@ def file_name_of(form: Form) -> str:
 
 
 def _sheet(found: Sequence[Line], title: str) -> Sheet:
-    peers = Counter(line.reads for line in found if line.standings)
     rows = tuple(
         (
             Cell(f"{line.label} (reported)" if line.kind == "reported" else line.label),
             Cell(line.modality or NOTHING),
             Cell(line.reads or NOTHING),
-            *(_score(line, metric, ranked=peers[line.reads] > 1) for metric in HEADLINE),
+            *(_score(line, metric) for metric in HEADLINE),
             Cell(_group(line)),
             Cell(str(line.n or NOTHING)),
             Cell(percent(line.audio_coverage)),
@@ -67,17 +68,17 @@ def _sheet(found: Sequence[Line], title: str) -> Sheet:
     return Sheet(f"{title}: scores in % [95 % interval]", columns, rows, notes, n_text=3)
 
 
-def _score(line: Line, metric: str, *, ranked: bool) -> Cell:
+def _score(line: Line, metric: str) -> Cell:
     value, standing = line.values.get(metric), line.standings.get(metric)
     text = NOTHING if value is None else with_interval(value, line.interval.get(metric))
-    if standing is None or not ranked:
+    if standing is None or not line.is_ranked:
         return Cell(text)
     return Cell(text, "best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
 
 
 def _group(line: Line) -> str:
     standing = line.standings.get(HEADLINE[0])
-    return NOTHING if standing is None else str(standing.group)
+    return str(standing.group) if standing is not None and line.is_ranked else NOTHING
 
 
 def _csv(found: Sequence[Line]) -> str:
@@ -103,9 +104,10 @@ def _standing(line: Line, metric: str) -> tuple[object, object, object]:
     one = line.standings.get(metric)
     if one is None:
         return None, None, None
-    return one.rank, one.group, None if one.chance is None else one.chance.verdict
+    rank, group = (one.rank, one.group) if line.is_ranked else (None, None)
+    return rank, group, None if one.chance is None else one.chance.verdict
 
 
 def _guarded(value: object) -> object:
     """Text that a spreadsheet would compute gets an apostrophe before it, which makes it text again."""
-    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(_FORMULA) else value
+    return _CELL_OF_FORMULA.sub(r"\1'", value) if isinstance(value, str) else value

@@ -214,6 +214,15 @@ def test_labels_are_all_different(store: LocalStore) -> None:
     assert labels(sent) == ["A", "B, query", "B, audio", "B, query (2)"]
 
 
+def test_labels_look_different() -> None:
+    """A joiner that nobody sees does not make another name, and no submission passes for chance."""
+    names = ("Base", "Ba\u200dse", "Base\ufe0f", "chance", "Chance")
+    sent = [submission(ranked(at), at=at, name=name) for at, name in enumerate(names)]
+    assert labels(sent) == [
+        "Base, query", "Ba\u200dse, query (2)", "Base\ufe0f, query (3)", "chance, query", "Chance, query",
+    ]  # fmt: skip
+
+
 def test_order_and_filters(board: Board, store: LocalStore) -> None:
     """Chance stands first; what has no value comes last, whichever way the rest is sorted."""
     store.put(submission(ranked(1), at=1, name="b", audio_coverage={"threads": 0.5}, modality="audio_only"))
@@ -414,7 +423,17 @@ def test_one_thread_as_all_ranked_it(board: Board, store: LocalStore, data: Data
         rankings_of(board, "t3_z")
 
 
-NAMES = ["=1+1", " +x", "@SUM(A1)", "-2", "| a | b |", "\uff1dx", '"quoted", comma', "100 % _under_ & #1 ~^\\ {x} $y$"]
+NAMES = [
+    "=1+1",
+    " +x",
+    "@SUM(A1)",
+    "-2",
+    "| a | b |",
+    "\uff1dx",
+    "a; =1",
+    '"quoted", comma',
+    "100 % _under_ & #1 ~^\\ {x} $y$",
+]
 
 
 @pytest.mark.parametrize("form", get_args(Form))
@@ -428,7 +447,7 @@ def test_exports_are_safe_whatever_a_name_holds(form: Form, board: Board, store:
         head, *rows = csv.reader(io.StringIO(text))
         assert {len(row) for row in rows} == {len(head)}
         column = {row[head.index("name")] for row in rows}
-        assert {f"'{name}" for name in NAMES[:6]} | {*NAMES[6:], "chance"} == column
+        assert {f"'{name}" for name in NAMES[:6]} | {"a;' =1", *NAMES[7:], "chance"} == column
         best = rows[1]
         assert float(best[head.index("recall@20")]) == found[1].values["recall@20"]
         assert (best[head.index("mrr rank")], best[head.index("open_weights")]) != ("", "")
