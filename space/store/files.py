@@ -10,9 +10,10 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
-from musicrs_metric.errors import UserError, show
+from musicrs_metric.errors import UserError, is_unicode, show
 from musicrs_metric.files import strict_json, to_json
 from musicrs_metric.predictions import Prediction, format_line, parse_line
 from musicrs_metric.run_card import RunCard, card_from_values
@@ -84,6 +85,8 @@ def read_entry(content: bytes, name: str) -> Entry:
         if not isinstance(values, dict) or values.pop("version", None) != VERSION:
             raise StoredFileError(f"{name}: its first line is not that of a submission of version {VERSION}")
         entry = _entry(values)
+    except StoredFileError:
+        raise
     except (ValueError, LookupError, TypeError) as error:
         raise StoredFileError(f"{name}: cannot be read ({error})") from error
     key = _key(entry.card, rest)
@@ -150,7 +153,10 @@ def _key(card: RunCard, lines: bytes) -> str:
 def _entry(values: dict[str, Any]) -> Entry:
     for name, kind in _FIELDS.items():
         if name not in values or not isinstance(values[name], kind):
-            raise StoredFileError(f"field {name!r} is missing or of another type")
+            raise ValueError(f"field {name!r} is missing or of another type")
+    if not is_unicode(to_json(values)):
+        raise ValueError("holds half a surrogate pair, which no page can show")
+    datetime.fromisoformat(values["received_at"])
     card = dict(values["card"])
     card |= card.pop("extra", {})
     return Entry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})

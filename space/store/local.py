@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
+from musicrs_metric.errors import is_unicode, show
 from musicrs_metric.files import replacing
 from musicrs_metric.predictions import Prediction
 
@@ -19,6 +21,7 @@ from .files import SUFFIX, StoredFileError, file_name, find_prediction, is_key, 
 
 _LOCK = ".lock"
 _PART = ".part"
+_LARGEST = 256_000_000  # bytes of a file that is read; of what intakes take, many times less is left to be stored
 
 
 class _Seen(NamedTuple):
@@ -102,6 +105,7 @@ class LocalStore:
 
     def _read(self, name: str) -> _Seen:
         path = self.folder / name
+        name = name if is_unicode(name) else show(name)  # a file system may hold names that no page can show
         try:
             status = path.stat()
             stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
@@ -110,6 +114,12 @@ class LocalStore:
                 return seen
             if not name.endswith(SUFFIX):
                 return _Seen(stamp, SetAside(name, f"is no submission; the files of submissions end in {SUFFIX}"))
+            if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device may never end
+                return _Seen(stamp, SetAside(name, "is no file"))
+            if status.st_size > _LARGEST:
+                return _Seen(
+                    stamp, SetAside(name, f"has {status.st_size:,} bytes, more than the {_LARGEST:,} to be read")
+                )
             return _Seen(stamp, read_entry(path.read_bytes(), name))
         except StoredFileError as error:
             return _Seen(stamp, SetAside(name, str(error).removeprefix(f"{name}: ")))

@@ -130,6 +130,30 @@ def test_a_changed_file_is_seen(store: LocalStore) -> None:
     assert not store.set_aside()
 
 
+def test_a_folder_may_hold_what_nobody_should_read(store: LocalStore) -> None:
+    """A pipe, a device, a file without end, a name that is no Unicode: set aside in words, at once."""
+    os.mkfifo(store.folder / file_name("0" * 64))
+    (store.folder / file_name("1" * 64)).symlink_to("/dev/zero")
+    with (store.folder / file_name("2" * 64)).open("wb") as large:
+        large.truncate(10**12)
+    (store.folder / os.fsdecode(b"\xff.jsonl")).touch()
+    aside = {one.file: one.reason for one in store.set_aside()}
+    assert [aside[file_name(digit * 64)] for digit in "01"] == ["is no file", "is no file"]
+    assert "1,000,000,000,000 bytes" in aside[file_name("2" * 64)]
+    assert "".join(aside).isprintable()
+
+
+@pytest.mark.parametrize(("field", "value"), [("received_at", "soon"), ("description", "\ud800")])
+def test_what_no_page_could_show_is_set_aside(field: str, value: str, store: LocalStore) -> None:
+    """A first line that was changed by hand, where the key does not tell."""
+    sent = submission()
+    store.put(sent)
+    file = store.folder / file_name(sent.key)
+    head, _, rest = file.read_bytes().partition(b"\n")
+    file.write_bytes(json.dumps(json.loads(head) | {field: value}).encode() + b"\n" + rest)
+    assert [one.file for one in LocalStore(store.folder).set_aside()] == [file.name]
+
+
 def test_predictions_that_the_validator_refuses(store: LocalStore) -> None:
     """A file whose hash is right and whose lines are not is no submission."""
     sent = submission()
