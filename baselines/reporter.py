@@ -1,10 +1,12 @@
-"""What the user sees while a run is under way, on standard error: lines, and a progress bar."""
+"""What the user sees while a run is under way, on standard error: lines, and a progress bar where it is a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from musicrs_metric.progress import ProgressLines, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +19,7 @@ class Reporter:
 
     Args:
         console: Where to write; None for silence.
-        bar: Whether to show a progress bar; of several processes one does.
+        bar: Whether to show progress; of several processes one does.
     """
 
     def __init__(self, console: Console | None = None, *, bar: bool = True) -> None:
@@ -26,11 +28,11 @@ class Reporter:
     def say(self, line: str) -> None:
         """Show a line as it stands."""
         if self._console is not None:
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            say(self._console, line)
 
     @contextmanager
     def progress(self, label: str, total: int) -> Iterator[Callable[[int, str], None]]:
-        """Show a progress bar while the block runs.
+        """Show progress while the block runs: a bar on a terminal, and lines in a log file.
 
         Args:
             label: What is being done.
@@ -41,6 +43,9 @@ class Reporter:
         """
         if self._console is None or not self._bar:
             yield lambda _done, _pace: None
+            return
+        if not self._console.is_interactive:
+            yield ProgressLines(self.say, label, total).advance
             return
         from rich.markup import escape
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

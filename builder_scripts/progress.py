@@ -1,15 +1,17 @@
-"""Progress bars on stderr."""
+"""Progress on stderr."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from musicrs_metric.progress import track
+
 Item = TypeVar("Item")
 
 
 def tracking(what: str) -> Callable[[Iterable[Item], int], Iterable[Item]]:
-    """Make a progress bar for items that come one by one.
+    """Show progress over items that come one by one; see `musicrs_metric.progress`.
 
     Args:
         what: What is done with them.
@@ -18,12 +20,11 @@ def tracking(what: str) -> Callable[[Iterable[Item], int], Iterable[Item]]:
         A function of the items and their number, which gives the items.
     """
     from rich.console import Console
-    from rich.progress import track
 
-    return lambda items, total: track(items, what, total=total, console=Console(stderr=True), disable=not total)
+    return lambda items, total: track(items, what, total, Console(stderr=True))
 
 
 def tracking_list(what: str) -> Callable[[Sequence[Item]], Iterable[Item]]:
-    """Make a progress bar for a list of items; see `tracking`."""
+    """Show progress over a list of items; see `tracking`."""
     tracked: Callable[[Iterable[Item], int], Iterable[Item]] = tracking(what)
     return lambda items: tracked(items, len(items))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from musicrs_metric.errors import UserError, front_door
+from musicrs_metric.progress import track
 
 from .audit.cli import audit
 from .fetch.cli import app as audio_app
@@ -200,6 +201,4 @@ def _console() -> Console:
 
 
 def _progress(what: str) -> Callable[[Sequence[Item]], Iterable[Item]]:
-    from rich.progress import track
-
-    return lambda items: track(items, description=what, console=_console())
+    return lambda items: track(items, what, len(items), _console())

@@ -10,6 +10,7 @@ import typer
 
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.files import to_json
+from musicrs_metric.progress import rough_time, say, track
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Get the audio that the links name, and cut clips of it.", no_args_is_help=True)
 
 TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
+VIDEOS_AN_HOUR = 300  # what a visitor without an account is let have
 Dataset = Annotated[str, typer.Argument(metavar="D", help="Directory given to `build --out`, or dataset name.")]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Where downloads and their ledger are kept.")]
 Config = Annotated[str, typer.Option(help="Configuration to read links from.")]
@@ -34,7 +36,7 @@ def fetch(
         Path | None, typer.Option(metavar="FILE", help="Cookies of a signed-in browser (Netscape format).")
     ] = None,
     sleep: Annotated[
-        float, typer.Option(min=0, help="Seconds between two videos; YouTube bears about 300 an hour.")
+        float, typer.Option(min=0, help=f"Seconds between two videos; YouTube bears about {VIDEOS_AN_HOUR} an hour.")
     ] = 5.0,
     rate: Annotated[int | None, typer.Option(min=1, metavar="KB", help="Most kB a second for each download.")] = None,
     workers: Annotated[
@@ -51,8 +53,6 @@ def fetch(
     Exit code 75 says that the run stopped before its end, for a rate limit, a bot check, a disk or a network that is
     down: start it again later, and it goes on where it stopped.
     """
-    from rich.progress import track
-
     from ..decoding import require
     from . import client
     from .run import due
@@ -66,9 +66,13 @@ def fetch(
     todo = due(video_ids(threads), cache, retry_failed=retry_failed)[:limit]
     options = client.Options(cookies, sleep, None if rate is None else 1000 * rate, workers)
     told = _console()
+    if todo:
+        due_words = "1 video is" if len(todo) == 1 else f"{len(todo):,} videos are"
+        takes = rough_time(3600 * len(todo) / VIDEOS_AN_HOUR)
+        say(told, f"{due_words} due; YouTube bears about {VIDEOS_AN_HOUR} an hour, so about {takes}")
     came_to: Counter[str] = Counter()
     stopped: Outcome | None = None
-    for outcome in track(run(todo, cache, options, client.youtube), "Fetching", total=len(todo), console=told):
+    for outcome in track(run(todo, cache, options, client.youtube), "Fetching", len(todo), told):
         came_to[outcome.failure.kind.status if outcome.failure else "ok"] += 1
         if outcome.failure and outcome.failure.kind.stops:
             stopped = stopped or outcome
@@ -77,7 +81,7 @@ def fetch(
     _print(summarise(threads, cache))
     if stopped is not None and stopped.failure is not None:
         why = f"{stopped.failure.kind.why} at {stopped.video_id} ({stopped.failure.detail})"
-        told.print(f"stopped: {why}; {_ADVICE.get(stopped.failure.kind.why, _WAIT)}", markup=False, soft_wrap=True)
+        say(told, f"stopped: {why}; {_ADVICE.get(stopped.failure.kind.why, _WAIT)}")
         raise typer.Exit(TRY_LATER)
 
 
@@ -109,8 +113,6 @@ def cut(
     install: Annotated[bool, typer.Option(help='Let `load_dataset("musicrs")` find the new clips.')] = True,
 ) -> None:
     """Build a dataset once more with clips of what is there: min(10, usable links) clips that share the budget."""
-    from rich.progress import track
-
     from ..audio import AudioFolder
     from ..clip_plan import ClipPlan
     from ..install import install as put
@@ -118,9 +120,9 @@ def cut(
 
     told = _console()
     folder = AudioFolder(cache, ClipPlan(total_s=budget, seed=seed))
-    made = recut(dataset, folder, track=lambda threads: track(threads, "Cutting", console=told))
+    made = recut(dataset, folder, track=lambda threads: track(threads, "Cutting", len(threads), told))
     for line in folder.report.lines():
-        told.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(told, line)
     typer.echo(f"{count(folder.report.clips, 'clip')} -> {made}")
     if install:
         typer.echo(put(made))
@@ -155,7 +157,7 @@ def _print(summary: Summary) -> None:
     console = Console()
     console.print(table)
     for line in (f"{summary.with_audio} of {summary.threads} threads have audio", *summary.next):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, line)
 
 
 def _console() -> Console:

@@ -67,11 +67,13 @@ def test_from_links_to_clips(dataset: Path, server: Server, tmp_path: Path) -> N
     with server:
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert done.exit_code == 0
+        assert "3 videos are due; YouTube bears about 300 an hour, so about a minute\nFetching: 3/3\n" in done.stderr
         assert "3 videos due, 3 asked for: 1 gone, 1 ok, 1 restricted" in done.stdout
         assert "2 of 4 threads have audio" in done.stdout
         assert server.asked["media", SHARED] == 1
         again = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert "0 videos due, 0 asked for: none" in again.stdout
+        assert again.stderr == ""
         assert server.asked["page", GONE] == 1
     done = audio("cut", dataset, "--cache", cache, "--budget", 2, "--no-install")
     assert done.exit_code == 0
