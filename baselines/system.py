@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -77,6 +77,20 @@ class Declaration:
     open_weights: bool | None = None
     trained: bool = False
     batch_size: int = 32
+
+    def of_weights(self, source: str) -> Declaration:
+        """What a system says of itself under weights that the user names.
+
+        Args:
+            source: A Hub id, with @REVISION or without, or a path, which is taken for a copy of the declared model.
+
+        Returns:
+            The same, but that another model of the Hub has a name of its own, and a licence that nobody knows here.
+        """
+        name = source.partition("@")[0]
+        if name == self.model_id or Path(source).exists():
+            return self
+        return replace(self, model_id=name, licence=None)
 
 
 @dataclass(frozen=True)
@@ -161,12 +175,12 @@ class System(ABC):
         context: See `Context`.
 
     Attributes:
-        declaration: What it says about itself; `reads` may differ under its options.
+        declaration: What it says about itself, of the class; an instance may have one of its own under its options.
         Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
         hears: Whether it listens to the clips where the modality has them.
     """
 
-    declaration: ClassVar[Declaration]
+    declaration: Declaration
     Options: ClassVar[type[Any]] = NoOptions
     hears: ClassVar[bool] = False
 

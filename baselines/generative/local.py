@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -253,9 +253,7 @@ class LocalGenerative(Generative):
         super().__init__(options, context)
         if options.device_map is not None and launched_world() > 1:
             raise UserError("--device-map: spreads one model over all devices; start one process")
-        name = options.weights.partition("@")[0]
-        if name != self.declaration.model_id and not Path(options.weights).exists():  # another one of the Hub
-            self.declaration = replace(type(self).declaration, model_id=name, licence=None)  # type: ignore[misc]
+        self.declaration = self.declaration.of_weights(options.weights)
 
     @abstractmethod
     def make_listener(self) -> TransformersListener:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 from musicrs_dataset.cutting import Samples
 
 from ..cache import Vectors
+from ..system import Context
+from .checkpoints import Checkpoint
 
 
 class AudioTextModel(ABC):
@@ -64,3 +67,26 @@ class AudioTextModel(ABC):
         Returns:
             Shape (n, d); rows of any length, which the caller brings to 1.
         """
+
+
+class CheckpointModel(AudioTextModel):
+    """One whose weights, with a processor beside them, are a checkpoint as `save_pretrained` writes it.
+
+    Args:
+        checkpoint: The checkpoint.
+        context: Tells the device.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, context: Context) -> None:
+        self._checkpoint, self._context = checkpoint, context
+
+    @property
+    def revision(self) -> str:
+        """Commit or hash of the weights."""
+        return self._checkpoint.revision
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(self._checkpoint.folder)

@@ -12,9 +12,8 @@ doi:10.1109/ICASSP49357.2023.10095969
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,9 +23,9 @@ from musicrs_metric.errors import UserError, some
 
 from ..cache import Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ..sound.checkpoints import HELP, find_checkpoint
 from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel
+from ..sound.model import AudioTextModel, CheckpointModel
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:
@@ -35,24 +34,11 @@ if TYPE_CHECKING:
 MODEL_ID = "laion/larger_clap_music_and_speech"
 
 
-class ClapEncoder(AudioTextModel):
-    """A CLAP model without feature fusion.
-
-    Args:
-        checkpoint: The weights, with the processor beside them.
-        context: Tells the device.
-    """
+class ClapEncoder(CheckpointModel):
+    """A CLAP model without feature fusion."""
 
     window_s: ClassVar[float] = 10.0
     one_length: ClassVar[bool] = True
-
-    def __init__(self, checkpoint: Checkpoint, context: Context) -> None:
-        self._checkpoint, self._context = checkpoint, context
-
-    @property
-    def revision(self) -> str:
-        """Commit or hash of the weights."""
-        return self._checkpoint.revision
 
     @property
     def sampling_rate(self) -> int:
@@ -122,12 +108,6 @@ class ClapEncoder(AudioTextModel):
         return extractor
 
     @cached_property
-    def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
-
-        return AutoTokenizer.from_pretrained(self._checkpoint.folder)
-
-    @cached_property
     def _model(self) -> Any:
         import transformers
 
@@ -170,9 +150,7 @@ class Clap(DualEncoder):
 
     def __init__(self, options: ClapOptions, context: Context) -> None:
         super().__init__(options, context)
-        name = options.weights.partition("@")[0]
-        if name != MODEL_ID and not Path(options.weights).is_dir():  # another one of the Hub
-            self.declaration = replace(type(self).declaration, model_id=name, licence=None)  # type: ignore[misc]
+        self.declaration = self.declaration.of_weights(options.weights)
 
     def make_model(self) -> AudioTextModel:
         """CLAP with the chosen weights."""

@@ -201,11 +201,8 @@ class Collap(DualEncoder):
                 "were published, and --untrained draws random ones from --seed"
             )
         super().__init__(options, context)
-        declared = type(self).declaration
-        changed = (
-            replace(declared, name=f"collap ({UNTRAINED})") if options.untrained else replace(declared, trained=True)
-        )
-        self.declaration = changed  # type: ignore[misc]  # `System` allows it
+        changed: dict[str, Any] = {"name": f"collap ({UNTRAINED})"} if options.untrained else {"trained": True}
+        self.declaration = replace(self.declaration, **changed)
 
     def make_model(self) -> AudioTextModel:
         """CoLLAP with the chosen parts."""

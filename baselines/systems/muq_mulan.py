@@ -23,9 +23,9 @@ from musicrs_metric.errors import UserError
 
 from ..cache import Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ..sound.checkpoints import HELP, find_checkpoint
 from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel
+from ..sound.model import AudioTextModel, CheckpointModel
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:
@@ -35,24 +35,11 @@ MODEL_ID = "OpenMuQ/MuQ-MuLan-large"
 MAX_TOKENS = 512  # of XLM-RoBERTa, which fails on more
 
 
-class MuqMulanEncoder(AudioTextModel):
-    """A MuQ-MuLan model.
-
-    Args:
-        checkpoint: The weights.
-        context: Tells the device.
-    """
+class MuqMulanEncoder(CheckpointModel):
+    """A MuQ-MuLan model."""
 
     window_s: ClassVar[float] = 10.0
     sampling_rate = 24_000
-
-    def __init__(self, checkpoint: Checkpoint, context: Context) -> None:
-        self._checkpoint, self._context = checkpoint, context
-
-    @property
-    def revision(self) -> str:
-        """Commit or hash of the weights."""
-        return self._checkpoint.revision
 
     def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
         """Embed windows of one length, up to 10 s; the model repeats a shorter one once, or up to 10 s."""
@@ -144,6 +131,10 @@ class MuqMulan(DualEncoder):
         open_weights=True,
     )
     Options = MuqMulanOptions
+
+    def __init__(self, options: MuqMulanOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.declaration = self.declaration.of_weights(options.weights)
 
     def make_model(self) -> AudioTextModel:
         """MuQ-MuLan with the chosen weights."""

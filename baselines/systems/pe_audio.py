@@ -21,9 +21,9 @@ from musicrs_metric.errors import UserError, some
 
 from ..cache import Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint
+from ..sound.checkpoints import HELP, find_checkpoint
 from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel
+from ..sound.model import AudioTextModel, CheckpointModel
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:
@@ -33,24 +33,11 @@ MODEL_ID = "facebook/pe-av-large"
 MAX_TOKENS = 512  # as in the authors' own code
 
 
-class PeAudioEncoder(AudioTextModel):
-    """A PE-Audio model.
-
-    Args:
-        checkpoint: The weights, with the processor beside them.
-        context: Tells the device.
-    """
+class PeAudioEncoder(CheckpointModel):
+    """A PE-Audio model."""
 
     window_s: ClassVar[float] = 10.0
     windows_at_once: ClassVar[int] = 8  # its first layers work on samples, and take memory
-
-    def __init__(self, checkpoint: Checkpoint, context: Context) -> None:
-        self._checkpoint, self._context = checkpoint, context
-
-    @property
-    def revision(self) -> str:
-        """Commit or hash of the weights."""
-        return self._checkpoint.revision
 
     @property
     def sampling_rate(self) -> int:
@@ -91,12 +78,6 @@ class PeAudioEncoder(AudioTextModel):
         from transformers import AutoFeatureExtractor
 
         return AutoFeatureExtractor.from_pretrained(self._checkpoint.folder)
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
-
-        return AutoTokenizer.from_pretrained(self._checkpoint.folder)
 
     @cached_property
     def _model(self) -> Any:
@@ -155,9 +136,10 @@ class PeAudio(DualEncoder):
 
     def __init__(self, options: PeAudioOptions, context: Context) -> None:
         super().__init__(options, context)
-        name = options.weights.partition("@")[0]
-        if name.startswith("facebook/pe-"):  # of all of which is true what is declared of one
-            self.declaration = replace(type(self).declaration, model_id=name)  # type: ignore[misc]  # `System` allows it
+        named = self.declaration.of_weights(options.weights)
+        if options.weights.startswith("facebook/pe-"):  # all of which are under one licence
+            named = replace(named, licence=self.declaration.licence)
+        self.declaration = named
 
     def make_model(self) -> AudioTextModel:
         """PE-Audio with the chosen weights."""

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from baselines.launch import build_system
-from baselines.sound.checkpoints import find_checkpoint
+from baselines.sound.checkpoints import Checkpoint, find_checkpoint
 from baselines.system import Context
-from baselines.systems.muq_mulan import MuqMulan, MuqMulanEncoder, _as_muq_knows_it
+from baselines.systems.muq_mulan import MuqMulan, MuqMulanEncoder, MuqMulanOptions, _as_muq_knows_it
 from musicrs_metric.errors import UserError
 from musicrs_metric.run_card import Modality
 from tests.baselines.tiny_models import tiny_tokenizer
@@ -153,6 +153,19 @@ def test_its_licence_is_shown() -> None:
     """The weights are not for everyone, and the declaration says so."""
     assert MuqMulan.declaration.licence == "CC-BY-NC-4.0"
     assert "non-commercial" in MuqMulan.declaration.note
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [("OpenMuQ/MuQ-MuLan-large@main", ("OpenMuQ/MuQ-MuLan-large", "CC-BY-NC-4.0")), ("a/b@main", ("a/b", None))],
+)
+def test_the_card_names_the_model(
+    weights: str, expected: tuple[str, str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one of the Hub is not passed off as the published one, nor its licence."""
+    monkeypatch.setattr("baselines.systems.muq_mulan.find_checkpoint", lambda _: Checkpoint(tmp_path, "made up"))
+    declared = MuqMulan(MuqMulanOptions(weights=weights), Context(modality="query_only")).declaration
+    assert (declared.model_id, declared.licence) == expected
 
 
 class Settings(dict[str, Any]):

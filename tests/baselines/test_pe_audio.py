@@ -118,14 +118,21 @@ def test_the_audio_part_of_an_audio_visual_model(
 
 
 @pytest.mark.parametrize(
-    ("weights", "model_id"),
-    [("facebook/pe-a-frame-small@main", "facebook/pe-a-frame-small"), ("elsewhere/model", "facebook/pe-av-large")],
+    ("weights", "expected"),
+    [
+        ("facebook/pe-av-large@main", ("facebook/pe-av-large", "Apache-2.0")),
+        ("facebook/pe-a-frame-small@main", ("facebook/pe-a-frame-small", "Apache-2.0")),
+        ("elsewhere/model", ("elsewhere/model", None)),
+        (".", ("facebook/pe-av-large", "Apache-2.0")),
+    ],
 )
-def test_the_card_names_the_model(weights: str, model_id: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another of Meta's models is called by its own name."""
+def test_the_card_names_the_model(
+    weights: str, expected: tuple[str, str | None], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another model is called by its own name; those of Meta are under one licence, that of others is not known."""
     monkeypatch.setattr("baselines.systems.pe_audio.find_checkpoint", lambda _: find_checkpoint(str(folder)))
     system = build_system("pe_audio", "query_only", ["--weights", weights])
-    assert system.declaration.model_id == model_id
+    assert (system.declaration.model_id, system.declaration.licence) == expected
 
 
 def test_weights_that_lack_something_are_refused(folder: Path, tmp_path: Path) -> None:
