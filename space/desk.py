@@ -177,11 +177,12 @@ def plain_line(line: Line, *, details: bool = True) -> dict[str, Any]:
         "open_weights": line.open_weights,
         "audio_coverage": line.audio_coverage,
         "n": line.n,
+        "n_peers": None if line.row is None else line.row.peers,
     }
     measures = MEASURES if details else HEADLINE
     values = {name: line.values[name] for name in measures if name in line.values}
     interval = {name: list(line.interval[name]) for name in measures if name in line.interval}
-    standings = {metric: _plain_standing(one, details=details) for metric, one in line.standings.items()}
+    standings = {metric: _plain_standing(one, line, details=details) for metric, one in line.standings.items()}
     scores = {"values": values, "interval": interval, "standings": standings}
     return shown | (_details(line) if details else {}) | scores
 
@@ -205,12 +206,12 @@ def _details(line: Line) -> dict[str, Any]:
     }
 
 
-def _plain_standing(one: Standing, *, details: bool) -> dict[str, Any]:
+def _plain_standing(one: Standing, line: Line, *, details: bool) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "rank": one.rank,
-        "group": one.group,
+        "rank": one.rank if line.is_ranked else None,
+        "group": one.group if line.is_ranked else None,
         "to_chance": None if one.chance is None else one.chance.verdict,
     }
     if details:
-        made["rank_interval"] = None if one.rank_interval is None else list(one.rank_interval)
+        made["rank_interval"] = list(one.rank_interval) if one.rank_interval and line.is_ranked else None
     return made

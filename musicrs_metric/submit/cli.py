@@ -16,6 +16,9 @@ from ..options import ModalityOption, ParadigmOption, ReadsOption
 if TYPE_CHECKING:
     from .parcel import Parcel
 
+_READ: Mapping[Any, str] = {
+    "thread": "their own thread", "pools": "other threads' pools", "labels": "other threads' answers",
+}  # fmt: skip
 _HEADLINE = "recall@20"
 _BESIDE_THE_CARD = ("link", "description", "partial")
 
@@ -95,14 +98,21 @@ def _to_board(parcel: Parcel, space: str) -> None:
 
 
 def _became(answer: Mapping[str, Any]) -> str:
-    row = answer.get("row") or {}
-    rank = (row.get("standings") or {}).get(_HEADLINE, {}).get("rank")
     told = {
         "stored": "stored",
         "queued": "queued until the board can commit it to its repository on the Hub",
         "already": "sent before, nothing new",
     }.get(answer["state"], _safe(answer["state"]))
-    return told if rank is None else f"{told}; rank {rank} on {_HEADLINE}"
+    return f"{told}{_place(answer.get('row') or {})}"
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    """Its rank among those it is ranked with; a system that alone reads what it reads has none."""
+    rank = (row.get("standings") or {}).get(_HEADLINE, {}).get("rank")
+    if rank is None:
+        return ""
+    read = _READ.get(row.get("reads"), "the same")
+    return f"; rank {_safe(rank)} of {_safe(row.get('n_peers'))} that read {read}, on {_HEADLINE}"
 
 
 def _to_repo(parcel: Parcel, repo: str) -> None:

@@ -93,11 +93,13 @@ def _standing(row: Row) -> Iterator[Html]:
         standing = row.standings.get(metric)
         if standing is None:
             continue
-        told = f"rank {standing.rank}"
-        if standing.rank_interval:
-            first, last = standing.rank_interval
-            told += f" (95 %: {first} to {last})" if first != last else " (also in 95 % of the resamples)"
-        told += f", group {standing.group}"
+        told = "no rank, for no other system reads the same"
+        if row.is_ranked:
+            told = f"rank {standing.rank} of {row.peers}"
+            if standing.rank_interval:
+                first, last = standing.rank_interval
+                told += f" (95 %: {first} to {last})" if first != last else " (also in 95 % of the resamples)"
+            told += f", group {standing.group}"
         if standing.chance is not None:
             told += (
                 f"; {standing.chance.verdict} chance by {words.points(standing.chance.difference)} points "

@@ -44,10 +44,11 @@ def _facts(chance: Line, submitted: Sequence[Line], genres: int) -> list[Html]:
         for line in submitted
         if (standing := line.standings.get("recall@20"))
     )
+    by_chance = words.percent(chance.values.get("recall@20"))
     facts = {
         words.plural(len(submitted), "system"): f"{above} above chance on recall@20",
         words.plural(chance.n or 0, "thread"): words.plural(genres, "genre"),
-        f"{words.percent(chance.values.get('recall@20'))} is chance": "on recall@20: a random order does not reach 0",
+        f"{by_chance} by chance": "what a random order of each pool gets on recall@20",
     }
     return [tag("li", tag("b", fact), tag("span", told)) for fact, told in facts.items()]
 

@@ -128,11 +128,15 @@ def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
     standing = row.standings.get("recall@20")
     if standing is not None:
         against = "" if standing.chance is None else f", {standing.chance.verdict} chance"
+        place = (
+            f"rank {standing.rank} of {row.peers} that read the same, group {standing.group}"
+            if row.is_ranked
+            else "no rank, for no other system reads the same"
+        )
         yield tag(
             "p",
             tag("b", row.label, dir="auto"),
-            f": recall@20 {words.percent(standing.mean)} ({words.bounds(standing.interval)}), rank {standing.rank}, "
-            f"group {standing.group}{against}.",
+            f": recall@20 {words.percent(standing.mean)} ({words.bounds(standing.interval)}), {place}{against}.",
         )
     yield tag("p", link(here, "See its row", tab="leaderboard", row=row.key, class_="action"))
 

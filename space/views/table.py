@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
@@ -19,6 +20,7 @@ from .ranges import Scale, drawing
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
 _RANK = "Among systems that read the same; those of one group cannot be told apart from its best"
+_ALONE = "The only system that reads this: there is none to rank it with"
 _TO_CHANCE = "By a paired test against the exact chance level, corrected for all systems"
 _ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
 
@@ -91,24 +93,31 @@ def _parts(others: Sequence[Line], chance: Line, here: Address, scale: Scale) ->
         if part:
             note = tag("small", words.READS_NOTES[reads])
             head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
-            made = [_line(line, chance, here, scale, first=first) for line, first in _with_first_of_group(part, here)]
+            made = [_line(line, chance, here, scale, last=last) for line, last in _with_last_of_group(part, here)]
             yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
     if not others:
         nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
         yield tag("tbody", tag("tr", nothing))
 
 
-def _with_first_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[Line, bool]]:
-    """Tell of each line whether all groups before it end there, where the table is sorted so that they do."""
+def _with_last_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[Line, bool]]:
+    """Tell of each line whether all groups up to it end with it, where the table is sorted so that they do.
+
+    The paper's rows, which have no group, stand below that line where they follow the last of a group.
+    """
     sorted_by_group = here.sort in HEADLINE and not here.order
-    last: int | None = None
-    for line in part:
-        group = line.standings[here.drawn].group if here.drawn in line.standings else None
-        yield line, sorted_by_group and group is not None and last is not None and group > last
-        last = last if group is None else max(group, last or group)
+    groups = [(i, line.standings[here.drawn].group) for i, line in enumerate(part) if here.drawn in line.standings]
+    ends: set[int] = set()
+    largest = 0
+    for (i, group), (_, following) in pairwise(groups):
+        largest = max(largest, group)
+        if sorted_by_group and following > largest:
+            ends.add(i)
+    for i, line in enumerate(part):
+        yield line, i in ends
 
 
-def _line(line: Line, chance: Line, here: Address, scale: Scale, *, first: bool = False) -> Html:
+def _line(line: Line, chance: Line, here: Address, scale: Scale, *, last: bool = False) -> Html:
     standing = line.standings.get(here.drawn)
     mark = chance.values.get(here.drawn)
     return tag(
@@ -119,13 +128,15 @@ def _line(line: Line, chance: Line, here: Address, scale: Scale, *, first: bool 
         tag("td", _verdict(standing), class_="to-chance", data_label="To chance"),
         tag("td", _answers(line, here), class_="answers", data_label="Answers"),
         tag("td", words.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"),
-        class_=f"{line.kind}{' open' if line.key and line.key == here.row else ''}{' first' if first else ''}",
+        class_=f"{line.kind}{' open' if line.key and line.key == here.row else ''}{' last' if last else ''}",
     )
 
 
 def _rank(standing: Standing | None, line: Line) -> Html | str:
     if standing is None:
         return "" if line.kind == "chance" else words.NOTHING
+    if not line.is_ranked:
+        return tag("span", words.NOTHING, title=_ALONE)
     return join(tag("b", standing.rank), tag("small", f"group {standing.group}"))
 
 
@@ -174,8 +185,8 @@ def _answers(line: Line, here: Address) -> Html | None:
     scores = on_genre(line.row.scores, here.genre)
     audio = "" if line.audio_coverage is None else f", {words.share(line.audio_coverage)} audio"
     shares = answer_shares(line.row.judged.outcomes)
-    said = f"{words.share(shares['answered'])} answered" if shares else "outcomes not told"
-    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), tag("small", said))
+    said = tag("small", f"{words.share(shares['answered'])} answered") if shares else None
+    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), said)
 
 
 def answer_shares(outcomes: Mapping[Outcome | None, int]) -> dict[str, float]:

@@ -67,17 +67,19 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_a_run_is_ranked(cli: Cli, served: tuple[str, LocalStore], run: Path) -> None:
-    """It is stored as it was sent and ranked, and the second time nothing is new; the address leads to its row."""
+    """It is stored as it was sent, and the second time nothing is new; it has a rank once there are two to rank."""
     address, store = served
     done = cli(run, "--space", f"{address}/", "--link", "https://example.org/x", "--description", "A toy.")
     (entry,) = store.entries()
-    assert (done.code, done.out.strip()) == (0, f"stored; rank 1 on recall@20: {address}/?row={entry.key}"), done.err
+    assert (done.code, done.out.strip()) == (0, f"stored: {address}/?row={entry.key}"), done.err
     kept = store.get(entry.key)
     assert kept is not None
     assert (kept.card, kept.link, kept.description) == (card(pools="published"), "https://example.org/x", "A toy.")
     assert kept.predictions == tuple(ranked())
     assert "sent before, nothing new" in cli(run, "--space", address).out
     assert len(store.entries()) == 1
+    other = cli(run, "--space", address, "--name", "Another").out
+    assert other.startswith("stored; rank 1 of 2 that read their own thread, on recall@20: ")
 
 
 def test_without_a_card(cli: Cli, served: tuple[str, LocalStore], tmp_path: Path) -> None:

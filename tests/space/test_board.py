@@ -31,7 +31,7 @@ from space.board.ranking import Member, Ranking
 from space.board.rows import Row
 from space.board.standings import standings
 from space.board.threads import place, rankings_of, relevant_places
-from space.desk import Desk
+from space.desk import Desk, plain_line
 from space.settings import Settings
 from space.store import Store
 from space.store.local import LocalStore
@@ -174,10 +174,19 @@ def test_ranks_within_a_genre_are_made_anew_beside_the_readers(age: float, known
 
 
 def test_only_those_that_read_the_same_are_ranked_together(board: Board, store: LocalStore) -> None:
-    """A lone reader of labels is first of one, whatever the others score."""
+    """A lone reader of labels has no rank anywhere, whatever the others score and whatever a filter leaves of them."""
     fill(store, 3)
     store.put(submission(ranked(9), at=9, name="Labels", reads="labels"))
-    assert row_of(board, "Labels").standings["recall@20"].rank == 1
+    assert [row_of(board, name).is_ranked for name in ("Labels", "System 0")] == [False, True]
+    assert row_of(board, "System 0").peers == 3
+    (_, alone), (_, one) = (lines(board, Query(text=name)) for name in ("Labels", "System 0"))
+    for line, told in ((alone, False), (one, True)):
+        plain = plain_line(line)
+        assert {place for of in plain["standings"].values() for place in (of["rank"], of["group"])} == {None} or told
+        assert plain["n_peers"] == (3 if told else 1)
+        (row,) = csv.DictReader(io.StringIO(export([line], "csv")))
+        assert (row["mrr rank"] != "", row["mrr to chance"] != "") == (told, True)
+        assert ("**" in export([line], "markdown").replace("**MusiCRS", "")) <= told
     ranks = sorted(row_of(board, f"System {i}").standings["mrr"].rank for i in range(3))
     assert ranks[0] == 1
     assert ranks[-1] <= 3

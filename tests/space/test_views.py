@@ -384,15 +384,15 @@ def test_names_that_attacked_boards_are_text(cases: Path) -> None:
         assert parsed.text == name
 
 
-def test_a_line_stands_where_all_groups_before_it_end(page: Page) -> None:
-    """Sorted by a measure, the first row of a later group is marked, and no other; sorted otherwise, none is."""
+def test_a_line_stands_where_all_groups_so_far_end(page: Page) -> None:
+    """Sorted by a measure, the last row before a later group is marked, and no other; sorted otherwise, none is."""
     parsed = Tags(page.leaderboard(Address(reads="thread")))
     groups = [int(text.removeprefix("group ")) for text in parsed.of_class[""] if text.startswith("group ")]
     rows = [row["class"] or "" for row in parsed.named("tr") if (row.get("class") or "").startswith("submitted")]
-    expected = [i > 0 and group > max(groups[:i]) for i, group in enumerate(groups)]
+    expected = [groups[i + 1 : i + 2] > [max(groups[: i + 1])] for i in range(len(groups))]
     assert True in expected
-    assert [row.endswith(" first") for row in rows] == expected
-    assert ' first"' not in page.leaderboard(Address(reads="thread", sort="name"))
+    assert [row.endswith(" last") for row in rows] == expected
+    assert ' last"' not in page.leaderboard(Address(reads="thread", sort="name"))
 
 
 def test_the_furthest_threads_of_a_comparison_lead_to_both_rankings(page: Page, desk: Desk) -> None:
