@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -163,7 +164,11 @@ class Board:
         for design in self.data.designs:
             members = [Member(row.key, row.system) for row in rows if row.design == design.name]
             ranked |= self._rank(members, design)
-        return Snapshot(tuple(replace(row, standings=ranked[row.key]) for row in rows), tuple(aside))
+        peers = Counter((row.design, row.entry.card.reads) for row in rows)
+        complete = (
+            replace(row, standings=ranked[row.key], peers=peers[row.design, row.entry.card.reads]) for row in rows
+        )
+        return Snapshot(tuple(complete), tuple(aside))
 
     def _judge(self, entry: Entry, design: Design) -> Judged:
         judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)

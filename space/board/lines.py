@@ -70,7 +70,7 @@ class Line:
         open_weights: Whether anyone can download its weights.
         values: Measure to mean in [0, 1].
         interval: Measure to its 95 % interval.
-        standings: Metric to rank, group and verdict.
+        standings: Metric to rank, group and verdict; rank and group count where `is_ranked` alone.
         n: Threads averaged.
         row: Everything else on a submission.
     """
@@ -91,6 +91,11 @@ class Line:
     def key(self) -> str | None:
         """A submission's key."""
         return None if self.row is None else self.row.key
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether it has a rank and a group: a submission that is not the only one to read what it reads."""
+        return self.row is not None and self.row.is_ranked and bool(self.standings)
 
     @property
     def audio_coverage(self) -> float | None:

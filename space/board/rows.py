@@ -44,6 +44,7 @@ class Row:
         judged: What was computed from its predictions.
         standings: Metric to rank, rank group and verdict against chance, among the rows on the same pools that read
             the same.
+        peers: How many rows those are, this one among them.
     """
 
     entry: Entry
@@ -51,11 +52,17 @@ class Row:
     design: str
     judged: Judged
     standings: Mapping[str, Standing]
+    peers: int = 1
 
     @property
     def key(self) -> str:
         """The submission's key, and the row's address on the page."""
         return self.entry.key
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether there is another row to be ranked with; a row that is alone has no rank and no group."""
+        return self.peers > 1
 
     @property
     def system(self) -> System:
