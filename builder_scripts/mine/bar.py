@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from musicrs_metric.progress import say
+
 from .executors import Executor, default_workers
 from .run import Mined, Mining
 
@@ -21,10 +23,13 @@ def mine_with_bar(
         workers: Dumps at once; None for as many as processors and memory hold.
         executor: See `run_jobs`.
         master: See `run_jobs`.
-        console: Where the bar is shown, if there is anything to do.
+        console: Where the bar is shown, if there is anything to do, and what is written over.
     """
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+    replaced = mining.replaces()
+    if replaced:
+        say(console, f"in place of {replaced}, which an earlier run has mined; to keep them, take another work folder")
     todo = [job.dump for job in mining.jobs]
     columns = (TextColumn("Mining"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not todo) as progress:

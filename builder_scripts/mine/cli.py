@@ -38,11 +38,13 @@ def mine(
     """Read the wanted subreddits out of compressed dumps into bronze Parquet.
 
     A dump that is done is not read again, so a run that was stopped goes on with the same command. Exit code 1 where a
-    dump is damaged: its rows up to the damage are kept, and it is mined again once the file has been replaced.
+    dump is damaged: its rows up to the damage are kept, and it is mined again once the file has been replaced; and
+    where the dumps hold no row of a subreddit that was named.
     """
     from rich.console import Console
 
     from ..layout import Work
+    from .absent import absent
     from .bar import mine_with_bar
     from .dumps import find_dumps
     from .executors import default_workers, memory_per_worker
@@ -59,7 +61,10 @@ def mine(
         told.print(f"{workers} workers, up to {memory_per_worker(todo) / 2**30:.1f} GiB of memory each")
     mined = mine_with_bar(mining, workers, executor.value, master, told)
     _tell(mined, work)
-    if mined.damaged:
+    missing = list(absent(mining, mined, named=bool(subreddit)))
+    for line in missing:
+        typer.echo(line, err=True)
+    if mined.damaged or missing:
         raise typer.Exit(1)
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, some
 
 from ..layout import Work
 from ..manifest import Counts, FileHash, StageManifest, is_done, versions_of
@@ -68,7 +69,11 @@ class Mining:
         salt = author_salt(work.salt)
         self.work = work
         # Whoever reads the hash of the salt learns nothing of it, but rows of another salt are told apart.
-        self.parameters = {"rows": VERSION, "subreddits": sorted(wanted), "salt": sha256(salt).hexdigest()[:8]}
+        self.parameters: dict[str, Any] = {
+            "rows": VERSION,
+            "subreddits": sorted(wanted),
+            "salt": sha256(salt).hexdigest()[:8],
+        }
         self.done: list[DumpReport] = []
         self.jobs: list[Job] = []
         for dump in dumps:
@@ -78,6 +83,15 @@ class Mining:
                 self.jobs.append(Job(dump, folder, wanted, salt, self.parameters))
             else:
                 self.done.append(report)
+
+    def replaces(self) -> str:
+        """What an earlier run has mined for other subreddits and this one writes over, in words; "" for nothing."""
+        try:
+            last = StageManifest.read(self.work.bronze, STAGE)
+        except UserError:
+            return ""
+        n, before = sum(counts.kept for counts in last.counts.values()), last.parameters.get("subreddits", ())
+        return f"{n:,} rows of {some(before)}" if n and before != self.parameters["subreddits"] else ""
 
     def run(
         self,

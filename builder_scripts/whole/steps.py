@@ -69,6 +69,7 @@ def steps(config: RunConfig, console: Console) -> Iterator[Step]:
 
 
 def _mine(config: RunConfig, work: Work, console: Console) -> Done:
+    from ..mine.absent import absent
     from ..mine.bar import mine_with_bar
     from ..mine.dumps import find_dumps
     from ..mine.run import Mining
@@ -80,6 +81,9 @@ def _mine(config: RunConfig, work: Work, console: Console) -> Done:
         first, *others = mined.damaged
         more = f", and {len(others)} further dumps are damaged" if others else ""
         raise UserError(f"{first.path}: {first.damage}{more}; fetch it again, or take it off the list")
+    missing = list(absent(mining, mined, named="subreddits" in section.model_fields_set))
+    if missing:
+        raise UserError("; ".join(missing) + "; mend mine.subreddits, or add the dumps that hold them")
     return Done(StageManifest.read(work.bronze, "mine"), bool(mined.n_new))
 
 

@@ -252,6 +252,39 @@ def test_any_subreddit(tmp_path: Path) -> None:
     assert [row["thread_id"] for row in rows(Work(tmp_path / "work"), "submissions")] == ["t3_a", "t3_c"]
 
 
+def test_a_misspelt_subreddit(tmp_path: Path) -> None:
+    """It is told with what was meant, rows that make way are told before, and the exit code is 1."""
+    write_dump(tmp_path / "RS_1.zst", posts("a", "b") + posts("c", subreddit="Baroque"))
+    write_dump(tmp_path / "RS_2.zst", posts("d", subreddit="jazz"))
+
+    def run(*subreddits: str) -> tuple[int, str]:
+        options = [word for name in subreddits for word in ("--subreddit", name)]
+        done = CliRunner().invoke(app, ["mine", str(tmp_path), "--work", str(tmp_path / "work"), *options])
+        return done.exit_code, done.stderr
+
+    assert run("jazz")[0] == 0
+    code, told = run("jaz", "baroq", "polka")
+    assert code == 1
+    assert "in place of 3 rows of jazz, which an earlier run has mined; to keep them, take another work folder" in told
+    assert "no row of the subreddit jaz is in the dumps; did you mean jazz?" in told
+    assert "no row of the subreddit baroq is in the dumps; did you mean baroque?" in told
+    assert "no row of the subreddit polka is in the dumps; they begin with posts of baroque, jazz\n" in told
+    code, told = run("jazz")
+    assert (code, "in place of" in told) == (0, False)  # of nothing
+
+
+def test_dumps_need_not_hold_all_subreddits_of_the_paper(tmp_path: Path) -> None:
+    """Where none was named, one that is there will do, and none at all will not."""
+    write_dump(tmp_path / "some" / "RS_1.zst", posts("a"))
+    write_dump(tmp_path / "none" / "RS_1.zst", posts("a", subreddit="cooking"))
+    done = [
+        CliRunner().invoke(app, ["mine", str(tmp_path / name), "--work", str(tmp_path / "work" / name)])
+        for name in ("some", "none")
+    ]
+    assert [each.exit_code for each in done] == [0, 1]
+    assert "no row of any subreddit of the paper is in the dumps; they begin with posts of cooking" in done[1].stderr
+
+
 def test_which_files(tmp_path: Path) -> None:
     """Folders are searched at any depth, and the largest dump comes first."""
     small, large = tmp_path / "a" / "RC_2012-03.zst", tmp_path / "b" / "c" / "jazz_submissions.zst"
