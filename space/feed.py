@@ -1,4 +1,4 @@
-"""`GET /leaderboard.json`: the table for everybody who can open an address, quick enough to be asked often."""
+"""What everybody who can open an address gets: the table, quick enough to be asked often, and predictions of a row."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
 ADDRESS = "/leaderboard.json"
+PREDICTIONS = "/predictions.jsonl"
 _KEPT = 64
 _YES_OR_NO = {"true": True, "false": False, "": None}
 _FIELDS = ("pools", "modality", "paradigm", "reads", "genre", "open_weights", "reported", "sort", "ascending")
@@ -62,7 +63,9 @@ class Feed:
 
 
 def routes(desk: Desk) -> list[BaseRoute]:
-    """Make the route, which a gradio app takes as `launch(app_kwargs={"routes": ...})`.
+    """Make `GET /leaderboard.json` and `GET /predictions.jsonl?key=KEY`.
+
+    A gradio app takes them as `launch(app_kwargs={"routes": ...})`.
 
     Args:
         desk: What answers.
@@ -72,6 +75,16 @@ def routes(desk: Desk) -> list[BaseRoute]:
 
     feed = Feed(desk)
 
+    def predictions(request: Request) -> Response:
+        key = request.query_params.get("key", "")
+        try:
+            text = desk.predictions(key)
+        except UserError as error:
+            return Answer(to_json({"error": str(error)}), status_code=404, media_type="application/json")
+        # A name ends in what stands in a key, hexadecimal digits.
+        saved = {"Content-Disposition": f'attachment; filename="predictions-{key[:12]}.jsonl"'}
+        return Answer(text, media_type="application/jsonl", headers=saved)
+
     def leaderboard(request: Request) -> Response:
         try:
             asked = dict(request.query_params)
@@ -80,7 +93,8 @@ def routes(desk: Desk) -> list[BaseRoute]:
         except UserError as error:
             return Answer(to_json({"error": str(error)}), status_code=400, media_type="application/json")
 
-    return [Route(ADDRESS, leaderboard, methods=["GET"])]
+    addresses = ((ADDRESS, leaderboard), (PREDICTIONS, predictions))
+    return [Route(address, answer, methods=["GET"]) for address, answer in addresses]
 
 
 def query_of(asked: Mapping[str, Any]) -> Query:

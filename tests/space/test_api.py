@@ -24,6 +24,7 @@ from space.api import caller_at, expose
 from space.board.board import Board
 from space.desk import Desk
 from space.feed import routes
+from space.misaddressed import handlers
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 
@@ -52,7 +53,8 @@ class Server:
         with gr.Blocks(analytics_enabled=False) as self.blocks:
             expose(desk)
         options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
-        _, self.url, _ = self.blocks.launch(**options, app_kwargs={"routes": routes(desk)})
+        wired = {"routes": routes(desk), "exception_handlers": handlers()}
+        _, self.url, _ = self.blocks.launch(**options, app_kwargs=wired)
         self.client = Client(self.url, verbose=False)
 
     def call(self, endpoint: str, /, **values: Any) -> Any:
@@ -100,12 +102,41 @@ def test_plain_http(server: Server) -> None:
     assert made["row"]["link"] == "https://example.org"
 
 
-def read(server: Server, address: str) -> tuple[int, Any]:
+def read(server: Server, address: str, body: Any = None) -> tuple[int, Any]:
+    data = None if body is None else json.dumps(body).encode()
+    asked = urllib.request.Request(f"{server.url}{address}", data, {"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(f"{server.url}{address}") as answer:
+        with urllib.request.urlopen(asked) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "body", "status", "words"),
+    [
+        ("submit", {"preds": "x"}, 400, r"'preds', expected predictions, name, modality, .*, card$"),
+        ("score", {"pools": "x"}, 400, r"predictions is missing"),
+        ("predictions", {}, 400, r"key is missing$"),
+        ("sumbit", {"predictions": "x"}, 404, r"'sumbit', expected submit, submit_repo, score, "),
+    ],
+)
+def test_names_that_there_are_not(endpoint: str, body: Any, status: int, words: str, server: Server) -> None:
+    """A field or an endpoint that somebody got wrong is answered with those that there are."""
+    code, answer = read(server, f"gradio_api/call/v2/{endpoint}", body)
+    assert code == status
+    assert re.search(words, answer["error"])
+
+
+def test_predictions_by_address(server: Server, tmp_path: Path) -> None:
+    """One GET gives what the score command reads, with the scores of the row."""
+    made = server.call("submit", predictions=jsonl(lines(ranked(5))).decode(), **FIELDS)
+    with urllib.request.urlopen(f"{server.url}predictions.jsonl?key={made['key']}") as answer:
+        (tmp_path / "p.jsonl").write_bytes(answer.read())
+        assert f"predictions-{made['key'][:12]}.jsonl" in answer.headers["Content-Disposition"]
+    assert score_predictions(tmp_path / "p.jsonl", references()).scores.values == made["row"]["values"]
+    code, said = read(server, "predictions.jsonl?key=gone")
+    assert (code, "no row 'gone'" in said["error"]) == (404, True)
 
 
 def test_the_table_at_an_address(server: Server) -> None:
