@@ -14,6 +14,7 @@ from .api import caller_at, expose, in_one_sentence
 from .desk import Desk
 from .feed import routes
 from .form import SubmitForm
+from .misaddressed import handlers
 from .opening import open_desk
 from .settings import Settings
 from .views.address import TABS, Address
@@ -123,7 +124,7 @@ def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
         "theme": gr.themes.Base(primary_hue="blue", **fonts),  # no font of the theme's own is fetched from elsewhere
         "allowed_paths": [str(page.conversations.folder)],
         "max_file_size": desk.settings.limits.upload_bytes,
-        "app_kwargs": {"routes": routes(desk)},
+        "app_kwargs": {"routes": routes(desk), "exception_handlers": handlers()},
         "footer_links": ["api"],
         "ssr_mode": False,
         "show_error": True,
