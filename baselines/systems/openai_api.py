@@ -27,6 +27,10 @@ _ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}
 class OpenAIOptions(GenerativeOptions):
     """Options of `openai_api`."""
 
+    protocol: ProtocolName = option(  # noqa: RUF009
+        "listwise",
+        "how a ranking is asked for: listwise or paper; constrained and pointwise take a model in this process",
+    )
     base_url: str = option("http://127.0.0.1:8000/v1", "address of the server, up to and with /v1")
     model_name: str | None = option(None, "what the server calls the model; has to be given")
     api_key_env: str = option("MUSICRS_LLM_KEY", "environment variable that holds the key")

@@ -31,7 +31,9 @@ HEAVY = (
 )
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list"], ["show", "minilm"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["list"], ["show", "minilm"], ["show", "qwen2_audio"]]
+)
 def test_help_and_list_load_nothing_heavy(arguments: list[str], environment: dict[str, str]) -> None:
     """They answer at once."""
     program = f"""
@@ -48,20 +50,39 @@ finally:
 
 
 def test_list_shows_every_system(command: Command) -> None:
-    """With what it reads, what it needs, and whether it can run here."""
+    """With what it reads, what it needs, and whether that is installed."""
     done = command("list")
     assert done.returncode == 0
     rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in SYSTEMS]
     assert [row[0] for row in rows] == list(SYSTEMS)
-    assert all("ready" in row or "lacks" in row for row in rows)
+    assert all("installed" in row or "lacks" in row for row in rows)
 
 
 def test_a_system_that_lacks_a_package_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where bm25s is not installed, the list and the run name it."""
     monkeypatch.setattr(registry, "find_spec", lambda name: None)
-    assert "needs: bm25s; here: lacks bm25s" in list(system_lines("lexical"))
+    assert "needs: packages bm25s; lacks bm25s" in list(system_lines("lexical"))
     with pytest.raises(UserError, match="lexical needs bm25s; pip install"):
         build_system("lexical", "query_only")
+
+
+def test_show_says_what_a_user_has_to_know() -> None:
+    """Memory of large weights, what stands for an option that is not given, and what a server cannot do."""
+    lines = list(system_lines("qwen2_audio"))
+    # 8.4 billion parameters of two bytes
+    assert next(line for line in lines if line.startswith("memory: ")).startswith("memory: 15.6 GiB for the weights")
+    assert "option --dtype (bfloat16, on a CPU float32): number format of the weights" in lines
+    asked = list(system_lines("openai_api"))
+    assert not any(line.startswith("memory: ") for line in asked)
+    assert "option --model-name: what the server calls the model; has to be given" in asked
+    protocol = next(line for line in asked if line.startswith("option --protocol (listwise): "))
+    assert "constrained and pointwise take a model in this process" in protocol
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_show_tells_no_default_that_means_nothing(name: str) -> None:
+    """No option is said to be None."""
+    assert not any("None" in line for line in system_lines(name))
 
 
 @pytest.mark.parametrize(
