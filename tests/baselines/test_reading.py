@@ -148,6 +148,7 @@ def test_answers_with_nothing_in_them(text: str, outcome: str) -> None:
         ("Best: [3] > [11]\nThen: [2] > [1]", [3, 11, 2, 1], 0, 0),
         ("<answer>[11] > [3]</answer>", [11, 3], 0, 0),
         ("[1] song 11\n[2] song 3", [11, 3], 0, 0),
+        ('{"ranking": ["[11] \\n", "3.\\t", "\\n2"]}', [11, 3, 2], 0, 0),
         ("我的排序：11、3，2", [11, 3, 2], 0, 0),
         ("【11】＞【3】", [11, 3], 0, 0),
     ],
@@ -173,6 +174,14 @@ def test_a_title_that_was_cut_is_not_taken_for_a_shorter_one() -> None:
     assert read("Iris, Slowdive", titles, cut=True).places == (2,)
     assert read("Slowdive - Alison, Slowdive", titles, cut=True).places == (1, 0)
     assert read("Iris, Slowdive", titles).places == (2, 0)
+
+
+def test_a_cut_answer_may_end_in_a_title_of_punctuation() -> None:
+    """It is that title, and leaves no empty string in a ranking that keeps invented titles."""
+    titles = ("Iris", "!!!", "Team")
+    reading = read("Iris, !!!", titles, cut=True)
+    assert reading.places == (0, 1)
+    assert complete_ranking(reading, Pool(titles), 0, "t3_a", keep_unknown=True).ranking == ("Iris", "!!!", "Team")
 
 
 def test_numbers_are_titles_where_nobody_asked_for_numbers() -> None:

@@ -105,16 +105,16 @@ class _Reader:
 
     def _entry(self, entry: str | int) -> Item:
         text = str(entry)
-        if self._numbered and NUMBER_ALONE.fullmatch(text):
-            number = text.strip(" [](){}#.:*")
-            return self._numbers.item(int(number[:9]), text)
+        number = NUMBER_ALONE.fullmatch(text) if self._numbered else None
+        if number:
+            return self._numbers.item(int(number[1][:9]), text)
         return item(text, self._titles.find(text))
 
     def may_go_on(self, items: Sequence[Item], answer: str) -> bool:
         """Whether the last item stands where the answer was cut, and may be the beginning of another candidate."""
         *before, last = items
-        if last.place is None or not answer.rstrip().endswith(last.text):
-            return False
+        if last.place is None or not last.text or not answer.rstrip().endswith(last.text):
+            return False  # a title of punctuation alone, such as `!!!`, has no text left
         if self._numbered and last.text.isdecimal():
             return self._numbers.goes_on(last.text)
         start, named = normalise(last.text), {item.place for item in before}

@@ -32,7 +32,7 @@ MOST_COMPARED = 2_000
 ALIKE, WORDS_ALIKE, SHORTEST_WORD = 90, 80, 4
 
 _MOST_SEPARATORS = 4
-NUMBER_ALONE = re.compile(r"[\s\[\](){}#.:*]*-?\d+[\s\[\](){}.:*]*")
+NUMBER_ALONE = re.compile(r"[\s\[\](){}#.:*]*(-?\d+)[\s\[\](){}.:*]*")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _WITHIN_WORDS = dict.fromkeys(map(ord, "'’\u200b\u200c\u200d\ufeff"))
 _LED_BY = re.compile(r"\s*(?:and|then|finally|next)\s+", re.IGNORECASE)
