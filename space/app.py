@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from musicrs_metric.errors import UserError
 
@@ -14,6 +15,7 @@ from .api import caller_at, expose, in_one_sentence
 from .desk import Desk
 from .feed import routes
 from .form import SubmitForm
+from .gate import Blocks, Gate
 from .misaddressed import handlers
 from .opening import open_desk
 from .settings import Settings
@@ -39,7 +41,7 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         with in_one_sentence():
             return file_of(desk, page.settle(Address.read(asked["address"])), asked["what"])
 
-    with gr.Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
+    with Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
         frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
         tabs: dict[str, gr.Column] = {}
         sheets: dict[str, gr.HTML] = {}
@@ -124,7 +126,12 @@ def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
         "theme": gr.themes.Base(primary_hue="blue", **fonts),  # no font of the theme's own is fetched from elsewhere
         "allowed_paths": [str(page.conversations.folder)],
         "max_file_size": desk.settings.limits.upload_bytes,
-        "app_kwargs": {"routes": routes(desk), "exception_handlers": handlers()},
+        "app_kwargs": {
+            "routes": routes(desk),
+            "exception_handlers": handlers(),
+            "middleware": [Middleware(Gate, desk=desk)],
+        },
+        "enable_monitoring": False,  # its page is open to all, and prints the address of another into the log
         "footer_links": ["api"],
         "ssr_mode": False,
         "show_error": True,
