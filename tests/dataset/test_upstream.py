@@ -131,7 +131,7 @@ def test_same_thread_twice(tmp_path: Path) -> None:
         ("nowhere.jsonl", "no such file; expected the authors' JSONL file"),
         (".", "a directory; expected the authors' JSONL file"),
         ("a/b/c", "no such file"),
-        (HUB_ID, f"the Hub cannot be reached.*download {HUB_FILE} by hand"),
+        (HUB_ID, f"HF_HUB_OFFLINE is set.*download {HUB_FILE} by hand"),
     ],
 )
 def test_sources_that_are_not_there(source: str, told: str) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 import yaml
 from huggingface_hub import EvalResultEntry, ModelCard, parse_eval_result_entries
+from huggingface_hub.errors import LocalEntryNotFoundError
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.hub.benchmark import eval_yaml
+from musicrs_metric.hub.client import why_absent
 from musicrs_metric.hub.pull import ModelFiles, results_path, updated
 from musicrs_metric.hub.results import HubResult, hub_result
 from musicrs_metric.run_card import RunCard, write_run_card
@@ -73,6 +75,19 @@ def tool(hub: FakeHub, tmp_path: Path) -> Tool:
         )
 
     return tool
+
+
+def test_why_a_file_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That nothing is asked offline is told as it is; what the client says otherwise ends with a sentence or a word."""
+    absent = LocalEntryNotFoundError("Cannot find it on the local disk. Please check your connection.")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    assert why_absent(absent) == "Cannot find it on the local disk. Please check your connection."
+    assert why_absent(OSError("No such thing.\n\nWhat you asked for is " + "very " * 99)) == "No such thing"
+    assert why_absent(OSError("very " * 99)) == "very " * 39 + "very ..."
+    assert why_absent(OSError()) == "OSError"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert why_absent(absent) == "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
+    assert why_absent(OSError("No space left on device")) == "No space left on device"
 
 
 def entries(text: str | bytes | None) -> list[EvalResultEntry]:

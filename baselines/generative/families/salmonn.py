@@ -17,6 +17,7 @@ import numpy as np
 
 from musicrs_dataset.cutting import Samples
 from musicrs_metric.errors import UserError
+from musicrs_metric.hub.client import why_absent
 
 from ...options import option
 from ...sound.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
@@ -116,7 +117,7 @@ class SalmonnListener(TransformersListener):
             return super().tokenizer
         except (ImportError, OSError, ValueError) as error:
             raise UserError(
-                f"--vicuna {self.folder}: its tokenizer cannot be loaded ({' '.join(str(error).split())[:120]}); "
+                f"--vicuna {self.folder}: its tokenizer cannot be loaded ({why_absent(error)}); "
                 "expected a tokenizer.model, and the packages sentencepiece and protobuf"
             ) from error
 
