@@ -60,10 +60,11 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         said = intro(len(desk.board.data.designs[0].references), desk.settings.limits)
 
         def show(given: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
-            here = page.settle(Address.read(given))
+            asked = Address.read(given)
+            here = page.settle(asked)
             made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
-            made |= {frame: page.frame(here), drawer: page.details(here)}
-            made[notice] = page.set_aside() if _is_owner(desk, request) else ""
+            made |= {frame: page.frame(here, asked, Address.unknown(given)), drawer: page.details(here)}
+            made[notice] = page.for_owners() if _is_owner(desk, request) else ""
             if here.tab == "submit":
                 made[sheets["submit"]] = said
             elif here.tab in plots:

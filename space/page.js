@@ -84,10 +84,21 @@ window.space = (() => {
     }
   }
 
+  // What the board does not have was left out, or something was chosen for us: the address says so from now on.
+  function follow() {
+    const address = document.querySelector("#frame header")?.dataset.address;
+    if (!address || address === location.search) return;
+    const framed = Object.entries(params(location.search)).filter(([name]) => name.startsWith("__"));
+    const others = framed.length ? `&${new URLSearchParams(framed)}` : "";
+    history.replaceState(null, "", address + others);
+    tellFrame();
+  }
+
   function shown() {
     askedAt = -Infinity;
     if (again) return ask();
     delete document.body.dataset.busy;
+    follow();
     document.body.dataset.shown = location.search;
     settle();
     const tab = document.querySelector(".tabs [aria-current]");

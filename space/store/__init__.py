@@ -59,3 +59,7 @@ class Store(Protocol):
     def set_aside(self) -> Sequence[SetAside]:
         """The files that `entries` leaves out."""
         ...
+
+    def problem(self) -> str | None:
+        """Why submissions do not reach where they are to be kept, in words for the owner; None where they do."""
+        ...

@@ -97,6 +97,10 @@ class LocalStore:
         """The files of the folder that are no submissions, by name."""
         return [one.found for one in self._look() if isinstance(one.found, SetAside)]
 
+    def problem(self) -> str | None:
+        """None: what is in the folder is where it is to be kept."""
+        return None
+
     def _look(self) -> list[_Seen]:
         with self._reading:
             names = sorted(name for name in os.listdir(self.folder) if not name.startswith("."))

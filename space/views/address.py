@@ -8,6 +8,7 @@ from typing import Any, get_args
 from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
+from musicrs_metric.errors import show
 from musicrs_metric.genres import GENRES
 from musicrs_metric.run_card import Modality, Paradigm, Reads
 
@@ -90,6 +91,15 @@ class Address:
         if "tab" not in known:
             known["tab"] = "compare" if known.get("compare") else "threads" if known.get("thread") else TABS[0]
         return cls(**known)
+
+    @staticmethod
+    def unknown(given: Mapping[str, Any]) -> list[str]:
+        """What `read` takes out of a query string, because it is none of the choices; each as "genre 'Jaz'"."""
+        return [
+            f"{name} {show(given[name])}"
+            for name, choices in _CHOICES.items()
+            if isinstance(given.get(name), str) and given[name] not in choices
+        ]
 
     def to(self, **changes: str) -> str:
         """The query string of this page with something changed; what is as it always is stays out of it."""

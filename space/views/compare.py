@@ -35,6 +35,20 @@ def chooser(rows: Sequence[Row], here: Address) -> Html:
     )
 
 
+def best_pair(rows: Sequence[Row]) -> str:
+    """The two best of one modality, for who has not chosen yet, as an address has them; empty for fewer than two rows.
+
+    Args:
+        rows: The best first.
+    """
+    of: dict[str, Row] = {}
+    for row in rows:
+        better = of.setdefault(row.entry.card.modality, row)
+        if better is not row:
+            return f"{better.key},{row.key}"
+    return ",".join(row.key for row in rows[:2]) if len(rows) > 1 else ""
+
+
 def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
     """What is said before two systems are chosen: what can be read here, and pairs to begin with."""
     best = rows[:3]

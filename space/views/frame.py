@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from musicrs_metric.errors import some
+
 from ..board.lines import Line
 from . import words
 from .address import TABS, Address
 from .html import Html, tag
 
 
-def frame(lines: Sequence[Line], genres: int, here: Address) -> Html:
+def frame(
+    lines: Sequence[Line], genres: int, here: Address, left_out: Sequence[str] = (), *, is_other: bool = False
+) -> Html:
     """Make the head of the page.
 
     Args:
         lines: All lines of the board on the first design of pools, chance first.
         genres: How many genres the data have.
         here: The page as it is.
+        left_out: What the address names and there is not.
+        is_other: Whether the page shows something else than the address says, which then has to follow.
     """
     chance, *others = lines
     submitted = [line for line in others if line.kind == "submitted"]
@@ -35,7 +41,15 @@ def frame(lines: Sequence[Line], genres: int, here: Address) -> Html:
         ),
         tag("ul", _facts(chance, submitted, genres), class_="facts"),
         tag("nav", [_tab(name, here) for name in TABS], class_="tabs", aria_label="Main"),
+        _left_out(left_out) if left_out else None,
+        data_address=here.to() if is_other else None,
     )
+
+
+def _left_out(names: Sequence[str]) -> Html:
+    different = list(dict.fromkeys(names))
+    said = some([f"no {name}" for name in different])
+    return tag("p", f"{said}; shown without {'it' if len(different) == 1 else 'them'}", class_="warn", role="status")
 
 
 def _facts(chance: Line, submitted: Sequence[Line], genres: int) -> list[Html]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, show
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 
 from ..board.board import Board, Snapshot
@@ -68,23 +68,50 @@ class Page:
         return self.board.data.design(here.pools if here.pools in names else None)
 
     def settle(self, here: Address) -> Address:
-        """Take out of an address what the board no longer has, so that every part of the page agrees on it."""
+        """Take out of an address what the board no longer has, so that every part of the page agrees on it.
+
+        A comparison of which nothing is chosen becomes one of the two best systems of one modality.
+        """
         known = self.board.snapshot().by_key
         design = self.design(here)
-        genre = here.genre if here.genre in design.references.groups["genre"] else ""
-        return replace(
+        pair = [key if key in known else "" for key in here.pair]
+        settled = replace(
             here,
             pools="" if design is self.board.data.designs[0] else design.name,
-            genre=genre,
+            genre=here.genre if here.genre in design.references.groups["genre"] else "",
             row=here.row if here.row in known else "",
             thread=here.thread if here.thread in design.references.position else "",
+            systems=",".join(key for key in here.chosen_systems if key in known),
+            compare=here.compare if here.compare == "," else ",".join(pair) if any(pair) else "",
         )
+        if settled.tab == "compare" and not settled.compare:
+            return replace(settled, compare=compare.best_pair(self._best_first(settled)))
+        return settled
 
-    def frame(self, here: Address) -> Html:
-        """The head of the page."""
+    def gone(self, here: Address) -> list[str]:
+        """What an address names and the board does not have; each as "row 'abc'"."""
+        design, rows = self.design(here), self.board.snapshot().by_key
+        named = [
+            ("pools", here.pools, self.board.data.names),
+            ("genre", here.genre, design.references.groups["genre"]),
+            ("thread", here.thread, design.references.position),
+            *(("row", key, rows) for key in (here.row, *here.pair, *here.chosen_systems)),
+        ]
+        return [f"{what} {show(name)}" for what, name, there in named if name and name not in there]
+
+    def frame(self, here: Address, asked: Address | None = None, unknown: Sequence[str] = ()) -> Html:
+        """The head of the page.
+
+        Args:
+            here: The page as it is.
+            asked: What the address bar names; None where that is the same.
+            unknown: What of the address was no choice at all.
+        """
         design = self.design(here)
         shown = lines(self.board, Query(design=design.name, reported=False))
-        return frame(shown, len(set(design.references.groups["genre"])), here)
+        left_out = [*unknown, *(self.gone(asked) if asked else ())]
+        is_other = bool(left_out) or asked not in (None, here)
+        return frame(shown, len(set(design.references.groups["genre"])), here, left_out, is_other=is_other)
 
     def leaderboard(self, here: Address) -> Html:
         """The first tab; what was rendered since the board last changed is kept."""
@@ -146,14 +173,19 @@ class Page:
         listing = join(threads.chooser(here), threads.listing(found, here))
         return tag("div", tag("div", listing, class_="side"), self._thread(design, here), class_="two")
 
-    def set_aside(self) -> Html:
-        """For the owner alone: stored files that the board does without; empty where there is none."""
-        files = self.board.snapshot().set_aside
-        if not files:
+    def for_owners(self) -> Html:
+        """What owners alone see: why nothing is committed, and the files that the board does without; else empty."""
+        files, problem = self.board.snapshot().set_aside, self.board.store.problem()
+        if not files and problem is None:
             return Html()
         items = [tag("li", tag("b", file.file), f": {file.reason}") for file in files]
         head = tag("summary", f"Only you see this: {words.plural(len(files), 'stored file')} set aside")
-        return tag("details", head, tag("ul", items), class_="warn")
+        return tag(
+            "div",
+            tag("p", f"Only you see this: submissions are not committed. {problem}") if problem is not None else None,
+            tag("details", head, tag("ul", items)) if files else None,
+            class_="warn",
+        )
 
     def about(self, here: Address) -> Html:
         """The last tab."""

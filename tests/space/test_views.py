@@ -133,8 +133,37 @@ def test_names_are_sorted_upwards_and_scores_downwards() -> None:
 def test_what_the_board_no_longer_has_is_taken_out_of_an_address(page: Page) -> None:
     """An old link opens the board."""
     here = page.settle(Address(row="gone", pools="gone", genre="Metal", thread="t3_gone", compare="a,b"))
-    assert (here.row, here.pools, here.genre, here.thread) == ("", "", "Metal", "")
-    page.compare(here)
+    assert (here.row, here.pools, here.genre, here.thread, here.compare) == ("", "", "Metal", "", "")
+
+
+def test_what_was_left_out_of_an_address_is_told_once(page: Page, desk: Desk) -> None:
+    """Each part in one line, as text; the page names its own address where that is another one."""
+    key = desk.board.snapshot().rows[0].key
+    given = {"compare": f"a,{key}", "genre": "<b>", "row": "gone", "systems": f"gone,{key}", "thread": "t3_gone"}
+    asked = Address.read(given)
+    here = page.settle(asked)
+    assert (here.pair, here.systems) == (("", key), key)
+    parsed = Tags(page.frame(here, asked, Address.unknown(given)))
+    (said,) = parsed.of_class["warn"]
+    assert said == "no genre '<b>', no thread 't3_gone', no row 'gone', no row 'a'; shown without them"
+    assert parsed.named("header")[0]["data-address"] == f"?tab=compare&compare=,{key}&systems={key}"
+
+    again = page.settle(Address.read({"compare": here.compare, "genre": "Jazz"}))
+    parsed = Tags(page.frame(again, again, Address.unknown({"genre": "Jazz"})))
+    assert "warn" not in parsed.of_class
+    assert "data-address" not in parsed.named("header")[0]
+
+
+def test_a_comparison_without_a_choice_starts_with_the_best_two(page: Page, desk: Desk) -> None:
+    """They are of one modality; who takes the choice away is not given another."""
+    here = page.settle(Address(tab="compare"))
+    a, b = (desk.board.snapshot().by_key[key] for key in here.pair)
+    assert a.entry.card.modality == b.entry.card.modality
+    assert a.scores.values["recall@20"] >= b.scores.values["recall@20"]
+    shown = page.compare(here)
+    assert shown.figure is not None
+    assert "verdict-line" in shown.above
+    assert page.settle(Address(tab="compare", compare=",")).compare == ","
 
 
 def test_chance_stands_on_top_and_every_system_once(page: Page, desk: Desk) -> None:
@@ -354,18 +383,26 @@ def file_like(predictions: object) -> bytes:
 
 def test_the_owner_reads_what_was_set_aside(desk: Desk, page: Page) -> None:
     """Files that are no submissions are named with their reason, as text; the board goes on without them."""
-    assert page.set_aside() == ""
+    assert page.for_owners() == ""
     bad = desk.settings.results / "submissions" / "<b>.jsonl"
     bad.write_text("{", encoding="utf-8")
     try:
         desk.board.refresh()
-        text = Tags(page.set_aside()).text
+        text = Tags(page.for_owners()).text
         assert "1 stored file set aside" in text
         assert "<b>.jsonl: " in text
         assert "Chance" in page.leaderboard(Address())
     finally:
         bad.unlink()
         desk.board.refresh()
+
+
+def test_the_owner_reads_why_nothing_is_committed(page: Page, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store's own line stands in the notice, also where no file was set aside."""
+    monkeypatch.setattr(desk.board.store, "problem", lambda: "o/r: the token has no right to write <there>")
+    assert Tags(page.for_owners()).text == (
+        "Only you see this: submissions are not committed. o/r: the token has no right to write <there>"
+    )
 
 
 def test_about_states_this_board_s_chance(page: Page, desk: Desk) -> None:
