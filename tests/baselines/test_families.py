@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from baselines.generative.families.words import without_controls
 from baselines.generative.listener import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.registry import system_class
@@ -89,6 +90,18 @@ def test_nobodys_words_end_a_turn_or_pose_as_sound(family: Family) -> None:
 
     assert all(controls(post) == controls("a post") for post in posts)
     assert len(controls("a post")) > 2
+
+
+def test_a_control_token_that_begins_another_leaves_nothing_of_it() -> None:
+    """The longest goes first; what is left of both sides does not grow together."""
+
+    class Controls:
+        all_special_tokens = ("<x>",)
+
+        def get_added_vocab(self) -> dict[str, int]:
+            return {"<x>": 1, "<x>y>": 2}
+
+    assert without_controls("a<x>y>b<<x>x>c", Controls()) == "a b< x>c"
 
 
 def test_numbers_come_from_sixteen_bits_too(family: Family) -> None:
