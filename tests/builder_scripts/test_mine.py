@@ -273,6 +273,16 @@ def test_a_misspelt_subreddit(tmp_path: Path) -> None:
     assert (code, "in place of" in told) == (0, False)  # of nothing
 
 
+def test_a_misspelt_subreddit_ends_a_whole_run(tmp_path: Path) -> None:
+    """Before any later stage; the message says where to mend it."""
+    write_dump(tmp_path / "RS_1.zst", posts("a"))
+    settings = tmp_path / "run.yaml"
+    settings.write_text("work: work\nmine: {dumps: [RS_1.zst], subreddits: [jaz]}\nrelease: {name: x}\n")
+    with pytest.raises(UserError, match=r"no row of the subreddit jaz .* did you mean jazz\?; mend mine.subreddits"):
+        CliRunner().invoke(app, ["all", "--config", str(settings)], catch_exceptions=False)
+    assert not (tmp_path / "work" / "silver").exists()
+
+
 def test_dumps_need_not_hold_all_subreddits_of_the_paper(tmp_path: Path) -> None:
     """Where none was named, one that is there will do, and none at all will not."""
     write_dump(tmp_path / "some" / "RS_1.zst", posts("a"))
