@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,10 +26,10 @@ from musicrs_dataset.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.predictions import read_predictions
 from musicrs_metric.run_card import read_run_card
+from tests.baselines import forked
 from tests.baselines.family_checks import family_data, make_system
 from tests.baselines.test_generative_protocols import EARS, Asker, Scripted
-from tests.baselines.test_launch import command as run_line
-from tests.baselines.test_launch import finish, kill_in_the_middle
+from tests.baselines.test_launch import n_on_disk
 from tests.baselines.tiny_lm import save_qwen2_audio
 from tests.baselines.tiny_towers import few_threads
 from tests.baselines.toys import run_toy, toy_data
@@ -173,10 +173,17 @@ def test_a_killed_run_taken_up_by_two_processes_is_that_of_one(
     straight: Path, folder: Path, dataset: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """kill -9 once a thread is on disk, then two processes: the same bytes, of rankings and of answers."""
-    out = tmp_path / "run"
-    line = partial(run_line, out, dataset, NAME, "--weights", str(folder), *SHORT)
-    kill_in_the_middle(line(), out, environment, lines=2)  # an answer and a prediction
-    finish(line(world=2), environment)
+    out, log = tmp_path / "run", tmp_path / "log"
+    line = ["run", "--model", NAME, "-d", str(dataset), "--weights", str(folder), *SHORT, "--out", str(out)]
+    (process,) = forked.start(line, environment, log)
+    deadline = time.monotonic() + 120
+    while n_on_disk(out) < 2:  # an answer and a prediction
+        assert process.is_alive(), "the run ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.join()
+    forked.finish(forked.start(line, environment, log, world=2), log)
     assert read_run_card(out).extra["processes"] == 2
     for file in ("predictions.jsonl", "answers.jsonl", "audio.jsonl"):
         assert (out / file).read_bytes() == (straight / file).read_bytes()
