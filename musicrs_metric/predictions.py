@@ -47,6 +47,7 @@ __all__ = [
 
 PREDICTIONS = "predictions.jsonl"
 
+_STRANGERS_SHOWN = 4
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK": "zip", b"\x28\xb5\x2f\xfd": "zstandard", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
@@ -170,6 +171,8 @@ class _Reader:
         self.first_line: dict[str, int] = {}
         self.faults: list[Fault] = []
         self.n_faults = 0
+        self.strangers: list[str] = []  # the first of the threads that the dataset does not have
+        self.n_strangers = 0
         self.repeats: list[str] = []
         self.unread: Counter[str] = Counter()
 
@@ -186,7 +189,12 @@ class _Reader:
     def _add(self, number: int, prediction: Prediction) -> list[Fault]:
         thread = prediction.thread_id
         if self.references is not None and thread not in self.references.position:
-            return [Fault(self.file, number, "thread_id", thread, _not_in(self.references))]
+            # A run on other data has them on every line: one fault tells of all.
+            self.n_strangers += 1
+            if self.n_strangers <= _STRANGERS_SHOWN:
+                self.strangers.append(thread)
+            is_first = self.n_strangers == 1
+            return [Fault(self.file, number, "thread_id", thread, _not_in(self.references))] if is_first else []
         earlier = self.predictions.get(thread)
         if earlier is None:
             self.predictions[thread], self.first_line[thread] = prediction, number
@@ -199,10 +207,18 @@ class _Reader:
 
     def finish(self) -> PredictionFile:
         if self.faults:
-            raise PredictionError(self.faults, self.n_faults)
+            raise PredictionError([self._with_strangers(fault) for fault in self.faults], self.n_faults)
         if not self.predictions:
             raise _refusal(self.file, f"found no prediction in it; {EXPECTED}")
         return PredictionFile(Path(self.file), tuple(self.predictions.values()), tuple(self._warnings()))
+
+    def _with_strangers(self, fault: Fault) -> Fault:
+        """Tell in the fault of the first thread that the dataset does not have of all others."""
+        if self.n_strangers < 2 or (fault.field, fault.thread) != ("thread_id", self.strangers[0]):
+            return fault
+        others = ", ".join(map(plain, self.strangers[1:]))
+        lines = count(self.n_strangers - 1, "more line")
+        return replace(fault, message=f"{fault.message}; nor are those of {lines}, such as {others}")
 
     def _warnings(self) -> Iterator[str]:
         if self.repeats:

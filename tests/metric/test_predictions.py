@@ -161,6 +161,16 @@ def test_faults_kept_are_bounded(tmp_path: Path) -> None:
     assert error.value.n_faults == 1000
 
 
+def test_a_file_of_other_data_has_one_fault(tmp_path: Path) -> None:
+    """All threads that the dataset does not have are told at the first of them, and counted."""
+    rows = [line(), *(line(thread_id=f"t3_x{i}") for i in range(477))]
+    with pytest.raises(PredictionError) as error:
+        read_predictions(write_lines(tmp_path / "p.jsonl", rows), REFERENCES)
+    (fault,) = error.value.faults
+    assert (error.value.n_faults, fault.line, fault.thread) == (1, 2, "t3_x0")
+    assert fault.message.endswith("; nor are those of 476 more lines, such as t3_x1, t3_x2, t3_x3")
+
+
 def test_one_thread_with_two_rankings(tmp_path: Path) -> None:
     """Which one counts cannot be guessed: refused, both lines named."""
     (fault,) = faults_of(write_lines(tmp_path / "p.jsonl", [line(), line(ranking=["Ade", "Bop"])]))

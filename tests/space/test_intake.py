@@ -217,6 +217,7 @@ def test_a_card_counts_more_than_the_form(data: Data) -> None:
         (b'{"seed": 1e999}', "'seed'"),
         (b'{"wall_time_s": 1' + b"0" * 400 + b"}", "'wall_time_s'"),
         (b'{"audio_coverage": {"threads": "all"}}', "'audio_coverage'"),
+        (b'{"audio_coverage": {"threads": 5}}', "a share from 0 to 1"),
         (b'{"name": "\\u0000"}', "'name'"),
         (b'{"hardware": "\\u202e"}', "'hardware'"),
         (b'{"model_id": "\\ud800"}', "'model_id'"),
