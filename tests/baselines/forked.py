@@ -41,11 +41,10 @@ def start(arguments: Sequence[str], environment: dict[str, str], log: Path, worl
         group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(world)}
     processes = []
     for rank in range(world):
-        ranks = (
-            group | {"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(world)} if world > 1 else {}
-        )
+        own = {"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(world)}
+        launched = environment | group | own if world > 1 else environment
         file = log.with_name(f"{log.name}{rank}")
-        process = context.Process(target=_run, args=(list(arguments), environment | ranks, file), daemon=True)
+        process = context.Process(target=_run, args=(list(arguments), launched, file), daemon=True)
         process.start()
         processes.append(process)
     return processes
