@@ -101,7 +101,7 @@ def judge_form(form: Form, card: bytes | None, data: Data, limits: Limits) -> Sa
     design = found.take(about, lambda value: _design(value, about, data))
     judged = {"name", *choices, "fingerprint", "settings", "extra"}
     others = [item.name for item in fields(RunCard) if item.name in given.keys() - judged]
-    plain = {field: found.take(field, lambda value: _plain(value, limits)) for field in others}
+    plain = {field: found.take(field, _plain(field, limits)) for field in others}
     if found.faults or design is None:
         raise IntakeError(found.faults)
     config = f"{choices['modality']}" + (f"_{design.name}" if design.name != PUBLISHED else "")
@@ -187,8 +187,19 @@ def _design(value: Any, about: str, data: Data) -> Design:
     raise TextError(f"found {show(value)}, expected {' or '.join(data.names)}")
 
 
-def _plain(value: Any, limits: Limits) -> Any:
+def _plain(field: str, limits: Limits) -> Callable[[Any], Any]:
     """A further field of the card: text of one line, and numbers that a page can print."""
+
+    def judge(value: Any) -> Any:
+        share = value.get("threads") if field == "audio_coverage" and isinstance(value, dict) else None
+        if isinstance(share, int | float) and not 0 <= share <= 1:
+            raise TextError(f"found {show(share)} for threads, expected a share from 0 to 1")
+        return _printable(value, limits)
+
+    return judge
+
+
+def _printable(value: Any, limits: Limits) -> Any:
     for item in value.values() if isinstance(value, dict) else [value]:
         if isinstance(item, str):
             one_line(item, most=limits.description, what="text", needed=False)
