@@ -37,9 +37,10 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
         page: What is shown of it.
     """
 
-    def file(asked: Mapping[str, Any]) -> dict[str, str]:
+    def file(asked: Any) -> dict[str, str]:
         with in_one_sentence():
-            return file_of(desk, page.settle(Address.read(asked["address"])), asked["what"])
+            named = _names(asked)
+            return file_of(desk, page.settle(Address.read(_names(named.get("address")))), named.get("what"))
 
     with Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
         frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
@@ -77,7 +78,7 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
 
         def navigate(event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
             with in_one_sentence():
-                return show(event._data or {}, request)
+                return show(_names(event._data), request)
 
         def arrive(request: gr.Request) -> dict[Any, Any]:
             with in_one_sentence():
@@ -124,7 +125,12 @@ def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
     return {
         # Not as `css`: Gradio writes a prefix before every comma, also before those within `:is(...)`.
         "head": f"<style>{style}</style><script>{script}</script>",
-        "theme": gr.themes.Base(primary_hue="blue", **fonts),  # no font of the theme's own is fetched from elsewhere
+        # No font of the theme's own is fetched from elsewhere, and its soft text and its button can be read.
+        "theme": gr.themes.Base(primary_hue="blue", **fonts).set(
+            body_text_color_subdued="*neutral_600",
+            button_primary_background_fill="*primary_600",
+            button_primary_background_fill_hover="*primary_700",
+        ),
         "allowed_paths": [str(page.conversations.folder)],
         "max_file_size": desk.settings.limits.upload_bytes,
         "app_kwargs": {
@@ -141,6 +147,11 @@ def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
 
 def _is_owner(desk: Desk, request: gr.Request) -> bool:
     return caller_at(desk, request) in {f"user {name}" for name in desk.settings.owners}
+
+
+def _names(sent: Any) -> Mapping[str, Any]:
+    """Names and values as somebody sent them; whatever else was sent names nothing."""
+    return sent if isinstance(sent, dict) else {}
 
 
 def _sheet(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:

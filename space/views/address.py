@@ -8,7 +8,7 @@ from typing import Any, get_args
 from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
-from musicrs_metric.errors import show
+from musicrs_metric.errors import is_unicode, show
 from musicrs_metric.genres import GENRES
 from musicrs_metric.run_card import Modality, Paradigm, Reads
 
@@ -86,7 +86,9 @@ class Address:
         known = {
             item.name: value[:_LONGEST]
             for item in fields(cls)
-            if isinstance(value := given.get(item.name), str) and value in _CHOICES.get(item.name, (value,))
+            if isinstance(value := given.get(item.name), str)
+            and value in _CHOICES.get(item.name, (value,))
+            and is_unicode(value)
         }
         if "tab" not in known:
             known["tab"] = "compare" if known.get("compare") else "threads" if known.get("thread") else TABS[0]

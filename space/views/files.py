@@ -11,13 +11,13 @@ from .address import Address
 from .leaderboard import FORMATS
 
 
-def file_of(desk: Desk, here: Address, what: str) -> dict[str, str]:
+def file_of(desk: Desk, here: Address, what: object) -> dict[str, str]:
     """Make a file.
 
     Args:
         desk: The board.
         here: The page as it is.
-        what: "table" and a format, or "predictions" and the key of a row.
+        what: "table" and a format, or "predictions" and the key of a row; anything may have been sent.
 
     Returns:
         `name` and `text` of the file; or `error`, in one sentence.

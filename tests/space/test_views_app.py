@@ -40,6 +40,19 @@ def test_programs_see_the_endpoints_and_nothing_of_the_page(desk: Desk) -> None:
     assert not blocks.get_api_info()["unnamed_endpoints"]
 
 
+@pytest.mark.parametrize("sent", [None, "x", 5, [1], {"tab": ["about"]}, {"tab": "threads", "find": "\ud800"}])
+def test_what_is_no_address_leads_to_the_page(sent: Any, desk: Desk) -> None:
+    """Whatever a program sends in its place, the page and its files are there, in text that can be sent back."""
+    blocks = build(desk, Page(desk.board, Conversations(desk.settings.dataset)))
+    navigate = next(function.fn for function in blocks.fns.values() if function.name == "navigate")
+    raw: Any = SimpleNamespace(headers={}, scope={}, client=None)
+    made = navigate(SimpleNamespace(_data=sent), SimpleNamespace(request=raw))
+    assert "MusiCRS" in "".join(part for part in made.values() if isinstance(part, str)).encode().decode()
+    frame: Any = next(block for block in blocks.blocks.values() if getattr(block, "elem_id", None) == "frame")
+    assert "error" in frame.file(sent)
+    assert frame.file({"what": "table csv", "address": sent})["name"] == "musicrs-leaderboard.csv"
+
+
 def test_only_clips_may_be_fetched_and_uploads_have_a_limit(desk: Desk) -> None:
     """No other folder of the machine is served; the limit is that of the settings; no font comes from elsewhere."""
     page = Page(desk.board, Conversations(desk.settings.dataset))
