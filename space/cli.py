@@ -44,7 +44,7 @@ def serve(
 
 @app.command()
 def recompute(results: Results = None, dataset: Dataset = None) -> None:
-    """Compute every score again from the stored predictions; exit code 1 where one differs from what was kept."""
+    """Compute every score again from the stored predictions; exit code 1 where one differs or a file is set aside."""
     from rich.console import Console
     from rich.progress import Progress
 
