@@ -103,23 +103,8 @@ def test_nobody_can_write_a_mark(listener: SalmonnListener) -> None:
     assert listener.ids(text) == listener.ids("a b c d e f g")
 
 
-def test_scores_choices_and_completions_are_those_of_one_at_a_time(
-    listener: SalmonnListener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Packed against naive to 1e-4, constrained against `generate`, a batch against single prompts.
-
-    The ears, which hear each clip apart, hear none of them twice: that is what takes time.
-    """
-    heard: dict[bytes, Any] = {}
-    ears = listener._ears
-
-    def remembering(sound: Any) -> Any:
-        key = sound.tobytes()
-        if key not in heard:
-            heard[key] = ears(sound)
-        return heard[key]
-
-    monkeypatch.setattr(listener, "_ears", remembering)
+def test_scores_choices_and_completions_are_those_of_one_at_a_time(listener: SalmonnListener) -> None:
+    """Packed against naive to 1e-4, constrained against `generate`, a batch against single prompts."""
     check_scores(listener)
     check_choice(listener)
     check_completions(listener)
