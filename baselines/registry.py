@@ -59,10 +59,7 @@ def system_class(name: str) -> type[System]:
     except (ImportError, AttributeError, ValueError) as error:
         hint = "expected package.module:Class"
         if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
-            hint += (
-                f" in an installed package or in {some(_own_folders())}; run from the folder that holds it, or set "
-                "PYTHONPATH to that folder"
-            )
+            hint += f" in an installed package or in {some(_own_folders())}; set PYTHONPATH to the folder that holds it"
         raise UserError(f"system {show(name)}: {error}; {hint}") from error
     if not (isinstance(found, type) and issubclass(found, System) and hasattr(found, "declaration")):
         raise UserError(f"system {show(name)}: expected a subclass of baselines.system.System with a declaration")

@@ -95,7 +95,7 @@ def test_show_tells_no_default_that_means_nothing(name: str) -> None:
         ),
         (
             ["--model", "no.such.module:Class"],
-            f"No module named 'no'; expected package.module:Class in an installed package or in {ROOT}",
+            f"expected package.module:Class in an installed package or in {ROOT}; set PYTHONPATH to",
         ),
         (["--model", "baselines.seeds:None"], "no attribute 'None'; expected package.module:Class"),
         (["--model", "baselines.seeds:derive"], "expected a subclass of baselines.system.System"),
