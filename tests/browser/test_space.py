@@ -127,6 +127,8 @@ def test_by_keyboard(visitor: Visitor) -> None:
 def test_compare_two_systems(visitor: Visitor) -> None:
     """Two choices give a sentence, tables and a plot; a point of the plot opens its thread."""
     page = visitor.go("?tab=compare")
+    visitor.settled("compare=")
+    assert page.locator(".verdict-line").count() == 1
     keys = page.locator("[data-join=compare] >> nth=0 >> option").evaluate_all("all => all.map(one => one.value)")
     page.locator("[data-join=compare]").nth(0).select_option(keys[1])
     visitor.settled(f"compare={keys[1]}")
@@ -214,6 +216,11 @@ def test_links_lead_to_their_place(visitor: Visitor, browser: Browser, board: Se
         assert "t3_mini03" in other.page.inner_text("#thread")
         other.go("?row=gone&thread=t3_gone&pools=gone&sort=gone&genre=%3Cb%3E")
         assert other.page.locator(".board").count() + other.page.locator(".listing").count() == 1
+        assert "no genre '<b>'" in other.page.inner_text("#frame .warn")
+        assert "gone" not in other.page.url
+        other.page.reload()
+        other.settled("tab=threads")
+        assert not other.page.locator("#frame .warn").count()
 
 
 def test_what_is_answered_late_is_not_shown(visitor: Visitor) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -126,6 +128,18 @@ def test_names_that_there_are_not(endpoint: str, body: Any, status: int, words: 
     code, answer = read(server, f"gradio_api/call/v2/{endpoint}", body)
     assert code == status
     assert re.search(words, answer["error"])
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_documented_lines_for_curl(server: Server, tmp_path: Path) -> None:
+    """They submit a file as they are printed, but for the board's address."""
+    text = (Path(__file__).parents[2] / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    code = re.sub(r"^BOARD=.*", f"BOARD={server.url.rstrip('/')}", code)
+    (tmp_path / "predictions.jsonl").write_bytes(jsonl(lines(ranked(6))))
+    done = subprocess.run(["bash", "-euc", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    (made,) = json.loads(done.stdout.partition("data: ")[2])
+    assert (made["state"], made["row"]["modality"]) == ("stored", "query_only")
 
 
 def test_predictions_by_address(server: Server, tmp_path: Path) -> None:
