@@ -26,6 +26,7 @@ from space.api import caller_at, expose
 from space.board.board import Board
 from space.desk import Desk
 from space.feed import routes
+from space.limits import TryLaterError
 from space.misaddressed import handlers
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
@@ -260,9 +261,29 @@ def test_a_share_for_each_caller(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"2 submissions within 60 minutes is the limit; try again in \d+ s"):
         desk.submit(TEXT.encode(), form, caller="a")
     assert desk.submit(TEXT.encode(), form, caller="b").receipt.state == "already"
+    for answered in ("expected owner/name", "2 submissions within"):  # one is left to b
+        with pytest.raises(UserError, match=answered):
+            desk.submit_repo("", "dataset", form, caller="b")
     desk.score(TEXT.encode(), caller="a")
     with pytest.raises(UserError, match="1 call within"):
         desk.score(TEXT.encode(), caller="a")
+
+
+def test_costly_calls_take_turns(tmp_path: Path) -> None:
+    """Whoever finds the queue full is told when to come again, whichever costly call it was."""
+    from space.intake import Form
+
+    desk = desk_in(tmp_path, limits=Limits(at_once=1, queue=0))
+    calls = (
+        lambda: desk.submit(TEXT.encode(), Form(**FIELDS), caller="a"),
+        lambda: desk.submit_repo("org/run", "dataset", Form(), caller="a"),
+        lambda: desk.score(TEXT.encode(), caller="a"),
+    )
+    with desk._turns.turn():
+        for call in calls:
+            with pytest.raises(TryLaterError, match="in the queue already"):
+                call()
+    assert not desk.board.snapshot().rows
 
 
 def test_who_calls(tmp_path: Path) -> None:

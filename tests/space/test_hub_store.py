@@ -25,7 +25,7 @@ from musicrs_metric.run_card import RunCard
 from space.store import Receipt
 from space.store.files import file_name, key_of, to_bytes
 from space.store.hub import HubStore, Pace
-from space.store.remote import ResultsRepo
+from space.store.remote import RemoteError, ResultsRepo
 from space.submission import Submission
 
 from ..fakehub import ONLINE, READER, TOKEN, FakeHub, Fault
@@ -156,6 +156,14 @@ def test_commits_keep_their_distance(hub: FakeHub, open_store: Open) -> None:
     assert states == ["stored"] * 3 + ["queued"] * 7
     assert until(lambda: not store.waiting())
     assert [len(commit.added) for commit in hub.commits] == [1, 1, 1, 7]
+
+
+def test_what_the_hub_says_goes_no_further(hub: FakeHub) -> None:
+    """An error keeps neither the Hub's answer nor the request, in which the token stands."""
+    with pytest.raises(RemoteError) as error:
+        ResultsRepo(REPO, READER, hub.endpoint).commit({"a": b""}, [], parent="0" * 40, title="a")
+    assert error.value.__cause__ is None
+    assert error.value.__suppress_context__
 
 
 @pytest.mark.parametrize(

@@ -325,17 +325,18 @@ def test_link_and_description(data: Data) -> None:
     assert made.card.extra == {}
 
 
-def test_the_key_tells_name_modality_and_predictions_apart(data: Data) -> None:
-    """The same three are one submission, whatever else is said."""
+def test_the_key_tells_name_modality_data_and_predictions_apart(data: Data) -> None:
+    """The same four are one submission, whatever else is said."""
     first = taken(GOOD, data).submission
     again = taken(gzip.compress(GOOD), data, replace(FORM, description="other", paradigm="generative")).submission
     others = [
         taken(GOOD, data, replace(FORM, name="Another")).submission,
         taken(GOOD, data, replace(FORM, modality="audio_only")).submission,
         taken(jsonl(lines(ranked(5))), data).submission,
+        taken(GOOD, data, replace(FORM, pools="wider")).submission,
     ]
     assert again.key == first.key == key_of(first.card, first.predictions)
-    assert len({first.key, *(other.key for other in others)}) == 4
+    assert len({first.key, *(other.key for other in others)}) == 5
 
 
 def test_the_same_line_twice_is_told(data: Data) -> None:

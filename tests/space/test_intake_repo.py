@@ -49,6 +49,24 @@ def test_both_files_are_read(kind: str, page: str, hub: FakeHub) -> None:
     assert (taken.submission.card.name, taken.submission.link) == ("Toy system", found.link)
 
 
+def test_it_is_read_as_by_a_stranger(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board's own token, with which private repositories could be looked into, is never shown."""
+    hub.repos["datasets/team/run"] = GOOD
+    handler: Any = hub.server.RequestHandlerClass
+    parse = handler.parse_request
+    shown: list[str | None] = []
+
+    def parse_request(request: Any) -> bool:
+        parsed: bool = parse(request)
+        shown.append(request.headers.get("Authorization"))
+        return parsed
+
+    monkeypatch.setattr(handler, "parse_request", parse_request)
+    fetch("team/run", "dataset", LIMITS, endpoint=hub.endpoint)
+    assert len(shown) > 3
+    assert set(shown) == {None}
+
+
 def test_a_packed_file_is_read(hub: FakeHub) -> None:
     """`predictions.jsonl.gz` stands for the other."""
     hub.repos["datasets/team/run"] = {"predictions.jsonl.gz": gzipped(GOOD["predictions.jsonl"]), "run.json": b"{}"}

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import signal
+import stat
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,21 @@ def test_outcomes_are_kept(store: LocalStore) -> None:
     found = store.get(sent.key)
     assert found is not None
     assert {(row.outcome, row.n_answered, row.scores) for row in found.predictions} == {("repaired", 2, None)}
+
+
+def test_the_name_of_a_file_is_on_disk_too(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a submission is acknowledged, the disk has its content under a passing name, then the folder's names."""
+    synced: list[tuple[bool, int]] = []
+    sync = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        names = [path.name for path in store.folder.glob("*.jsonl")]
+        synced.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), len(names)))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    store.put(submission())
+    assert synced == [(False, 0), (True, 1)]
 
 
 def test_the_same_twice_is_one(store: LocalStore) -> None:
