@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from musicrs_metric.errors import UserError
 
-from .generative.memory import Memory
-from .generative.system import Generative
+from .catalogue import weights_gib
 from .registry import SYSTEMS, missing_packages, system_class
-from .system import Context, System
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -101,7 +99,7 @@ def lacks(name: str, device: Device) -> Iterator[str]:
     if missing:
         yield f"packages {', '.join(missing)}: pip install 'musicrs[{cls.declaration.extra}]'"
     try:
-        gib = _weights_gib(cls, device.width)
+        gib = weights_gib(cls, device.width)
     except UserError as error:  # an option without a default, such as a server's name for its model
         yield str(error)
         return
@@ -151,14 +149,6 @@ def _cpu() -> Device:
     except (AttributeError, ValueError, OSError):  # not on Windows
         gib = None
     return Device(f"CPU ({platform.machine()}, {os.cpu_count()} cores)", gib, 4)
-
-
-def _weights_gib(cls: type[System], width: int) -> float:
-    """What the weights of a system take, where it declares that; 0 for others, which are small."""
-    if not issubclass(cls, Generative):
-        return 0.0
-    ears = cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).listener.ears
-    return Memory.of(ears, 0, width=width).weights
 
 
 def _version(package: str) -> str:
