@@ -56,8 +56,8 @@ def _below(here: Address) -> Html:
         tag("p", tag("span", "This table as a file: "), saves, class_="actions"),
         tag(
             "p",
-            "Systems are ranked among those that read the same. A group holds the systems that a paired test cannot "
-            "tell from its best one; a lead within a group is no lead. ",
+            "Systems are ranked among those that read the same; one that is alone there has no rank. A group holds the "
+            "systems that a paired test cannot tell from its best one; a lead within a group is no lead. ",
             tag("a", "How to read the table", href=Address(tab="about", pools=here.pools).to(), data_go=True),
             class_="soft",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -106,15 +107,19 @@ def _with_last_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[L
     The paper's rows, which have no group, stand below that line where they follow the last of a group.
     """
     sorted_by_group = here.sort in HEADLINE and not here.order
-    groups = [(i, line.standings[here.drawn].group) for i, line in enumerate(part) if here.drawn in line.standings]
+    groups: list[tuple[int, float]] = [
+        (i, line.standings[here.drawn].group)
+        for i, line in enumerate(part)
+        if line.is_ranked and here.drawn in line.standings
+    ]
     ends: set[int] = set()
-    largest = 0
-    for (i, group), (_, following) in pairwise(groups):
+    largest = 0.0
+    for (i, group), (_, following) in pairwise([*groups, (len(part), math.inf)]):
         largest = max(largest, group)
         if sorted_by_group and following > largest:
             ends.add(i)
     for i, line in enumerate(part):
-        yield line, i in ends
+        yield line, i in ends and i + 1 < len(part)
 
 
 def _line(line: Line, chance: Line, here: Address, scale: Scale, *, last: bool = False) -> Html:

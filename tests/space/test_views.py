@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -16,7 +17,7 @@ from musicrs_metric.predictions import Fault, PredictionError
 from musicrs_metric.report.words import percent
 from space.board.board import Board
 from space.board.data import load_data
-from space.board.lines import Line, lines
+from space.board.lines import Line, Query, lines
 from space.desk import Desk
 from space.intake import Form
 from space.settings import Settings
@@ -159,7 +160,7 @@ def test_a_comparison_without_a_choice_starts_with_the_best_two(page: Page, desk
     here = page.settle(Address(tab="compare"))
     a, b = (desk.board.snapshot().by_key[key] for key in here.pair)
     assert a.entry.card.modality == b.entry.card.modality
-    assert a.scores.values["recall@20"] >= b.scores.values["recall@20"]
+    assert a.standings["recall@20"].mean >= b.standings["recall@20"].mean
     shown = page.compare(here)
     assert shown.figure is not None
     assert "verdict-line" in shown.above
@@ -338,7 +339,7 @@ def test_files_to_take_home(page: Page, desk: Desk) -> None:
     assert len(table["text"].splitlines()) == 2 + n
     assert len(file_of(desk, Address(), f"predictions {row.key}")["text"].splitlines()) == 28
     for what in ("predictions ../../x", "table exe", "", 3):
-        assert set(file_of(desk, Address(), what)) == {"error"}  # type: ignore[arg-type]
+        assert set(file_of(desk, Address(), what)) == {"error"}
 
 
 def test_faults_are_listed_one_a_line() -> None:
@@ -430,6 +431,22 @@ def test_a_line_stands_where_all_groups_so_far_end(page: Page) -> None:
     assert True in expected
     assert [row.endswith(" last") for row in rows] == expected
     assert ' last"' not in page.leaderboard(Address(reads="thread", sort="name"))
+
+
+def test_what_the_paper_reports_stands_outside_of_groups(desk: Desk) -> None:
+    """A line ends the last group above it; a system that is alone with it has neither rank nor line."""
+    chance, *others = lines(desk.board, Query(reads=("thread",)))
+    told = Line(kind="reported", label="CLAP", reads="thread", values={"recall@20": 0.0})
+
+    def kinds(parsed: Tags) -> list[str | None]:
+        return [row["class"] for row in parsed.named("tr") if "class" in row]
+
+    assert kinds(Tags(table([chance, *others, told], Address())))[-2:] == ["submitted last", "reported"]
+    assert others[0].row is not None
+    alone = replace(others[0], row=replace(others[0].row, peers=1))
+    parsed = Tags(table([chance, alone, told], Address()))
+    assert kinds(parsed)[-2:] == ["submitted", "reported"]
+    assert "group" not in parsed.text
 
 
 def test_the_furthest_threads_of_a_comparison_lead_to_both_rankings(page: Page, desk: Desk) -> None:
