@@ -66,6 +66,8 @@ def load_pretrained(
         if not kind or not expected.startswith(kind):
             raise UserError(f"{flag} {folder}: holds a model of type {show(kind)}, expected {show(expected)}")
         model, found = cls.from_pretrained(folder, **given)
+    except UserError:
+        raise
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, pickle.UnpicklingError) as error:
         if type(error).__name__ == "OutOfMemoryError":
             raise

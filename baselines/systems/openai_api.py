@@ -7,6 +7,7 @@ runs several where it was started with `--limit-mm-per-prompt '{"audio": 10}'`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -61,6 +62,14 @@ class OpenAIOptions(GenerativeOptions):
             raise UserError("--model-name: not given; expected what the server calls its model, see its /v1/models")
         if self.concurrency < 1 or self.retries < 0 or not self.timeout_s > 0:
             raise UserError("--concurrency, --retries, --timeout-s: expected at least 1, at least 0, more than 0")
+
+        for flag, value in (
+            ("clip-limit-s", self.clip_limit_s),
+            ("total-limit-s", self.total_limit_s),
+            ("tokens-per-second", self.tokens_per_second),
+        ):
+            if value is not None and not 0 < value < math.inf:
+                raise UserError(f"--{flag} {value:g}: expected a positive number")
 
     @property
     def ears(self) -> Ears:

@@ -264,6 +264,9 @@ def test_a_server_that_fails_now_and_then_is_not_given_up(tmp_path: Path) -> Non
         (["--base-url", "http://me:secret@host/v1"], "expected no password"),
         (["--base-url", "http://host/v1#secret"], "expected no password"),
         (["--concurrency", "0"], "expected at least 1"),
+        (["--clip-limit-s", "0"], "--clip-limit-s 0: expected a positive number"),
+        (["--total-limit-s", "-1"], "--total-limit-s -1: expected a positive number"),
+        (["--tokens-per-second", "nan"], "--tokens-per-second nan: expected a positive number"),
         (["--model-name", ""], "--model-name: not given"),
     ],
 )

@@ -135,7 +135,7 @@ def test_a_checkpoint_that_is_broken_or_another_s_is_refused(
     """In one line that names the option and the folder; no code of it is run, and nothing of a default size is made."""
     copy = shutil.copytree(folder, tmp_path / "copy")
     change(copy)
-    with pytest.raises(UserError, match=f"--weights {copy}: {message}"):
+    with pytest.raises(UserError, match=f"^--weights {copy}: {message}"):
         family.make_listener(NAME, "--weights", copy).load()
     assert not (copy / "code was run").exists()
 
