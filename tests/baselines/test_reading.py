@@ -88,6 +88,27 @@ def test_a_cut_list_yields_its_complete_items() -> None:
     assert (reading.outcome, reading.ledger.truncated) == ("truncated", True)
 
 
+def test_a_list_that_is_not_closed_was_cut() -> None:
+    """Also where it stops between two items."""
+    for text in ('["Team", "Heavy"', '["Team", "Heavy",', '{"ranking": ["Team", "Heavy", '):
+        assert read(text, SONGS).ledger.truncated
+    assert not read('["Team", "Heavy"]', SONGS).ledger.truncated
+
+
+def test_an_answer_with_more_than_the_pool_in_it_is_no_perfect_one() -> None:
+    """A repeat or an invented title beside every candidate is repaired."""
+    whole = ", ".join(SONGS)
+    assert read(whole, SONGS).outcome == "ok"
+    assert {read(f"{whole}, {more}", SONGS).outcome for more in (SONGS[0], "Wonderwall")} == {"repaired"}
+
+
+def test_the_kind_of_list_is_the_one_that_names_most() -> None:
+    """Its invented titles are counted, those of other lines are not."""
+    reading = read("1. Team\n2. Iris\n3. Wonderwall\n4. Yesterday\n- Heavy\n- Imagine", SONGS)
+    assert named(reading, SONGS) == ["Team", "Iris", "Heavy"]
+    assert [item.text for item in reading.items if item.place is None] == ["Wonderwall", "Yesterday"]
+
+
 def test_thinking_that_never_ends_is_no_answer() -> None:
     """Nothing is taken from it, and the row is failed."""
     reading = read("<think>Heavy, Team, Iris are all", SONGS)
@@ -148,6 +169,7 @@ def test_answers_with_nothing_in_them(text: str, outcome: str) -> None:
         ("Best: [3] > [11]\nThen: [2] > [1]", [3, 11, 2, 1], 0, 0),
         ("<answer>[11] > [3]</answer>", [11, 3], 0, 0),
         ("[1] song 11\n[2] song 3", [11, 3], 0, 0),
+        ("[11] beats [3] by far", [11], 0, 0),
         ('{"ranking": ["[11] \\n", "3.\\t", "\\n2"]}', [11, 3, 2], 0, 0),
         ("我的排序：11、3，2", [11, 3, 2], 0, 0),
         ("【11】＞【3】", [11, 3], 0, 0),
@@ -233,6 +255,8 @@ def test_the_number_of_an_item_is_no_title(marker: str) -> None:
         "Iris, Team and the like come to mind first.\n\nSo my order is:\nTeam, Iris",
         "Draft:\n1. Iris\n2. Team\n\nOn second thought:\n1. Team\n2. Iris",
         'Draft: ["Iris"]\nFinal: ["Team", "Iris"]',
+        '```json\n["Iris", "Team"]\n```\nOn second thought:\n```json\n["Team", "Iris"]\n```',
+        "- Team\n- Iris\n- And these I left out:",
     ],
 )
 def test_two_songs_in_every_dress(text: str) -> None:
