@@ -14,6 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from ..errors import UserError, show
+from ..files import strict_json
 
 _API = "/gradio_api"
 _SPACE = re.compile(r"([A-Za-z0-9][\w.-]*)/([A-Za-z0-9][\w.-]*)", re.ASCII)
@@ -81,7 +82,7 @@ class Board:
                 if name == "event":
                     kind = value
                 elif name == "data":
-                    yield kind, json.loads(value)
+                    yield kind, strict_json(value)
         except (OSError, HTTPException) as error:
             raise self._unreachable(error) from error
         except ValueError as error:
@@ -91,7 +92,7 @@ class Board:
         address, body = f"{self.address}{_API}/call/v2/{endpoint}", json.dumps(arguments).encode()
         with self._open(Request(address, body, {"Content-Type": "application/json"})) as answer:  # noqa: S310
             try:
-                event = str(json.loads(answer.read(_LONGEST_LINE))["event_id"])
+                event = str(strict_json(answer.read(_LONGEST_LINE).decode())["event_id"])
             except (OSError, HTTPException) as error:
                 raise self._unreachable(error) from error
             except (ValueError, LookupError, TypeError) as error:

@@ -85,14 +85,16 @@ def _to_board(parcel: Parcel, space: str) -> None:
     beside = {name: value for name, value in parcel.card.items() if name in _BESIDE_THE_CARD}
     card = {name: value for name, value in parcel.card.items() if name not in beside}
     answer = board.call("submit", {"predictions": packed, "card": to_json(card), **beside})
-    if not isinstance(answer, dict) or "state" not in answer:
+    if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
         raise UserError(f"{board.address}: answered something else than what became of the submission")
-    for warning in answer.get("warnings") or ():
+    for warning in _list(answer.get("warnings")):
         typer.echo(_safe(warning), err=True)
     if answer["state"] == "refused":
-        for fault in answer.get("faults") or ():
-            typer.echo(_safe(fault.get("text")), err=True)
-        typer.echo(f"refused: {count(answer.get('n_faults', 1), 'fault')}", err=True)
+        faults = _list(answer.get("faults"))
+        for fault in faults:
+            typer.echo(_safe(_object(fault).get("text")), err=True)
+        n = answer.get("n_faults")
+        typer.echo(f"refused: {count(n if isinstance(n, int) else len(faults), 'fault')}", err=True)
         raise typer.Exit(2)
     typer.echo(f"{_became(answer)}: {board.address}/?row={_safe(answer.get('key'))}")
 
@@ -103,15 +105,15 @@ def _became(answer: Mapping[str, Any]) -> str:
         "queued": "queued until the board can commit it to its repository on the Hub",
         "already": "sent before, nothing new",
     }.get(answer["state"], _safe(answer["state"]))
-    return f"{told}{_place(answer.get('row') or {})}"
+    return f"{told}{_place(_object(answer.get('row')))}"
 
 
 def _place(row: Mapping[str, Any]) -> str:
     """Its rank among those it is ranked with; a system that alone reads what it reads has none."""
-    rank = (row.get("standings") or {}).get(_HEADLINE, {}).get("rank")
+    rank = _object(_object(row.get("standings")).get(_HEADLINE)).get("rank")
     if rank is None:
         return ""
-    read = _READ.get(row.get("reads"), "the same")
+    read = _READ.get(str(row.get("reads")), "the same")
     return f"; rank {_safe(rank)} of {_safe(row.get('n_peers'))} that read {read}, on {_HEADLINE}"
 
 
@@ -121,6 +123,15 @@ def _to_repo(parcel: Parcel, repo: str) -> None:
 
     address = open_pull_request(repo_id(repo, "--repo"), parcel)
     typer.echo(f"waiting for the owner of {repo} to merge it: {address}")
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    """An object as a board sends it; whatever else was sent says nothing."""
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _safe(text: object) -> str:

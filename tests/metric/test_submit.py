@@ -185,6 +185,8 @@ ANSWERS = {
     "no event": (200, b'{"event_id": "../x"}', b""),
     "an end": (200, b'{"event_id": "1"}', b""),
     "no JSON": (200, b'{"event_id": "1"}', b"event: complete\ndata: {{\n\n"),
+    "a deep start": (200, b"[" * 100_000, b""),
+    "a deep end": (200, b'{"event_id": "1"}', b"event: complete\ndata: " + b"[" * 100_000 + b"\n\n"),
     "an error": (200, b'{"event_id": "1"}', b'event: error\ndata: {"error": "Too many\\ntry \\u001b[31m later"}\n\n'),
     "no words": (200, b'{"event_id": "1"}', b"event: error\ndata: null\n\n"),
     "a beat": (200, b'{"event_id": "1"}', b"event: heartbeat\ndata: null\n\nevent: complete\ndata: [1]\n\n"),
@@ -197,6 +199,8 @@ TOLD = {
     "no event": "no leaderboard answers there",
     "an end": "without an answer",
     "no JSON": "no leaderboard answers there",
+    "a deep start": "no leaderboard answers there",
+    "a deep end": "no leaderboard answers there",
     "an error": "Too many; try ?[31m later",
     "no words": "does not say why",
 }
@@ -237,6 +241,28 @@ def test_what_a_server_may_answer(kind: str) -> None:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"state": ["stored"]}, "answered something else"),
+        ({"state": "refused", "faults": ["x", {"text": 5}], "n_faults": "\x1b"}, "refused: 2 faults"),
+        ({"state": "refused", "faults": 5}, "refused: 0 faults"),
+        ({"state": "stored", "row": "x", "warnings": 5}, "stored: "),
+        ({"state": "stored", "row": {"standings": {"recall@20": 5}, "reads": []}}, "stored: "),
+        ({"state": "stored", "row": {"standings": {"recall@20": {"rank": "\x1b"}}, "reads": []}}, "stored; rank ?"),
+        ({"state": "\x1b[31m"}, "?[31m: "),
+    ],
+)
+def test_a_judgement_of_another_form(
+    answer: Any, told: str, cli: Cli, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a board says of a submission is told in words that are safe for a terminal."""
+    monkeypatch.setattr(Board, "call", lambda *_: answer)
+    done = cli(run, "--space", "http://127.0.0.1:1")
+    assert told in done.out + done.err
+    assert all(line.isprintable() for line in (done.out + done.err).splitlines())
 
 
 def test_addresses() -> None:
