@@ -112,6 +112,13 @@ def test_by_keyboard(visitor: Visitor) -> None:
         assert here[1], f"no visible focus on {here[0]!r}"
     assert {"find", "modality", "sort", "Compare", "About", "MRR"} <= reached
 
+    page = visitor.go("?tab=submit")
+    for field in ("name", "link", "description"):
+        page.focus(f"#{field} :is(input, textarea)")
+        here = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert here == "solid", f"no visible focus on {field!r}"
+
+    page = visitor.go("")
     page.focus("select[name=sort]")
     page.keyboard.press("ArrowDown")
     visitor.settled("sort=ndcg")
