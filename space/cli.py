@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from musicrs_metric.errors import count, front_door, plain, show
+from musicrs_metric.errors import UserError, count, front_door, plain, show
 
 from .settings import Settings, from_environment
 
@@ -55,6 +55,8 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
     from .store.local import LocalStore
 
     settings = _settings(results, dataset)
+    if not (settings.results / SUBMISSIONS).is_dir():
+        raise UserError(f"{settings.results}: holds no {SUBMISSIONS}; name the folder of the board with --results")
     data = load_data(settings.dataset)
     store = LocalStore(settings.results / SUBMISSIONS)
     with Progress(console=Console(stderr=True), transient=True) as progress:

@@ -81,12 +81,13 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     one = submission(ranked(1))
     store.put(one)
 
-    def run() -> tuple[int, str]:
-        arguments = ["space", "recompute", "--results", str(tmp_path / "results"), "--dataset", str(folder)]
+    def run(results: str = "results") -> tuple[int, str]:
+        arguments = ["space", "recompute", "--results", str(tmp_path / results), "--dataset", str(folder)]
         monkeypatch.setattr("sys.argv", arguments)
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        return int(ended.value.code or 0), capsys.readouterr().out
+        told = capsys.readouterr()
+        return int(ended.value.code or 0), told.out or told.err
 
     code, text = run()
     assert code == 0
@@ -99,3 +100,6 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     code, text = run()
     assert code == 1
     assert f"set aside: {file_name(one.key)}: is damaged" in text
+    code, text = run("misspelt")
+    assert (code, "holds no submissions" in text) == (2, True)
+    assert not (tmp_path / "misspelt").exists()
