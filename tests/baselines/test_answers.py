@@ -72,6 +72,14 @@ def test_a_system_that_fails_on_every_thread_stops_the_run(tmp_path: Path, n: in
     assert not (tmp_path / "run/predictions.jsonl").exists()
 
 
+def test_a_broken_system_is_not_asked_to_the_end(tmp_path: Path) -> None:
+    """After five failures and no success the rest is spared."""
+    system = Toy(ToyOptions(fail="all"))
+    with pytest.raises(UserError, match="failed on each of its first 5 threads"):
+        run_toy(system, toy_data(12), tmp_path / "run")
+    assert set(system.asked) <= {f"t{i}" for i in range(6)}
+
+
 def test_a_system_that_has_answered_before_is_not_broken(tmp_path: Path) -> None:
     """Where all that is left fails, or fails once more, the run ends as it would have in one session."""
 
