@@ -102,8 +102,12 @@ def _read(model: str, path: str) -> str | None:
             name = hf_hub_download(model, path)
         except EntryNotFoundError:
             return None
-        with open(name, encoding="utf-8", newline="") as file:
+    try:
+        # Behind a byte order mark the front matter of a card would not be found.
+        with open(name, encoding="utf-8-sig", newline="") as file:
             return file.read()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{model}: {path} is not UTF-8 (byte {error.start + 1}); mend it first") from error
 
 
 def _with_entry(text: str | None, result: HubResult) -> str:
@@ -114,7 +118,7 @@ def _with_entry(text: str | None, result: HubResult) -> str:
         entries = yaml.safe_load(text) if text else []
         # Kept as they are, not parsed: the Hub's own parser would drop what it does not know.
         kept = [entry for entry in entries if _task(entry) != (result.benchmark, result.task)]
-    except (yaml.YAMLError, TypeError, LookupError, AttributeError) as error:
+    except (yaml.YAMLError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise UserError(f"the results file of the model is no list of results ({error!r}); mend it first") from error
     return yaml_of([*kept, *eval_result_entries_to_yaml([result.entry()])])
 

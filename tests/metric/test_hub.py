@@ -172,8 +172,9 @@ def test_refusals(run: Path) -> None:
         hub_result(files, REFERENCES, benchmark="org/musicrs", source="javascript:alert(1)")
     with pytest.raises(UserError, match="expected a short word"):
         hub_result(files, REFERENCES, benchmark="org/musicrs", variant="../../x")
-    with pytest.raises(UserError, match="no list of results"):
-        updated(ModelFiles(results="value: 3"), hub_result(files, REFERENCES, benchmark="org/musicrs"), "org/clap")
+    for there in ("value: 3", "[" * 5_000 + "]" * 5_000):
+        with pytest.raises(UserError, match="no list of results"):
+            updated(ModelFiles(results=there), hub_result(files, REFERENCES, benchmark="org/musicrs"), "org/clap")
 
 
 def test_pull_request(hub: FakeHub, tool: Tool, run: Path, tmp_path: Path) -> None:
@@ -190,6 +191,21 @@ def test_pull_request(hub: FakeHub, tool: Tool, run: Path, tmp_path: Path) -> No
     hub.merge(1)
     again = tool(*arguments)
     assert (again.returncode, again.stdout.strip()) == (0, "other/clap: these results stand there already")
+
+
+def test_a_card_in_another_encoding(hub: FakeHub, tool: Tool, run: Path, tmp_path: Path) -> None:
+    """Front matter behind a byte order mark stays front matter; a card that is no UTF-8 is refused in one line."""
+    data = write_repo(tmp_path / "data", columns_of(REFERENCES))
+    hub.repos["other/marked"] = {"README.md": b"\xef\xbb\xbf---\nlicense: mit\n---\n# Mine\n"}
+    hub.repos["other/latin"] = {"README.md": "# Caf\u00e9\n".encode("latin-1")}
+    told = {}
+    for model in ("other/marked", "other/latin"):
+        told[model] = tool("results", run, "--model", model, "--dataset", data, "--benchmark", "org/musicrs")
+    (commit,) = hub.commits
+    card = ModelCard(commit.files["README.md"].decode())
+    assert (card.data["license"], card.text.strip()) == ("mit", "# Mine")
+    assert told["other/latin"].returncode == 2
+    assert told["other/latin"].stderr.strip() == "error: other/latin: README.md is not UTF-8 (byte 6); mend it first"
 
 
 @pytest.mark.parametrize(
