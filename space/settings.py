@@ -27,7 +27,7 @@ class Limits:
         description: Characters of a description.
         card_bytes: Size of a run card.
         submissions: Submissions of one person within `window_s`; 0 for no limit.
-        calls: Other costly calls of one person within `window_s`; 0 for no limit.
+        calls: Other costly calls of one person within `window_s`, and as many uploads; 0 for no limit.
         window_s: What the two limits count over, in seconds.
         queue: Calls that wait for their turn, of everybody together.
         at_once: Submissions worked on at the same time.
