@@ -125,7 +125,7 @@ def identity(card: RunCard) -> dict[str, Any]:
     values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
     passing = card.extra.get(_PASSING, ())
     values["settings"] = {key: value for key, value in card.settings.items() if key not in passing}
-    return values | {key: card.extra.get(key) for key in ("system", "texts", "control", "order")}
+    return values | {key: card.extra.get(key) for key in ("system", "texts", "control", "order", "number_format")}
 
 
 def identity_hash(card: RunCard) -> str:

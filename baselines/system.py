@@ -157,7 +157,7 @@ class Facts:
         protocol: How rankings are asked for.
         prompt_hash: sha256 of the prompt.
         clip_plan: How clips are chosen and cut.
-        extra: What else the card is to hold, in plain JSON types; no part of the run's identity.
+        extra: What else the card is to hold, in plain JSON types; of it, `number_format` alone is part of the identity.
     """
 
     model_revision: str | None = None

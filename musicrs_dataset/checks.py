@@ -48,7 +48,11 @@ def invalid_rows(threads: Sequence[Thread]) -> list[Finding]:
         ("unknown_genre", f"threads whose genre is none of {', '.join(GENRES)}", lambda t: t.genre not in GENRES),
         ("empty_pool", "pools without a candidate", lambda t: not t.candidates),
         ("repeated_candidate", "candidates that stand twice in a pool", lambda t: _repeats(t.candidates)),
-        ("blank_candidate", "candidates that match nothing", lambda t: sum(not normalise(c) for c in t.candidates)),
+        (
+            "blank_candidate",
+            "candidates that match nothing",
+            lambda t: sum(not normalise(c).strip() for c in t.candidates),
+        ),
         ("repeated_ground_truth", "right answers that stand twice", lambda t: _repeats(t.ground_truth)),
         (
             "ground_truth_outside_pool",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -14,7 +14,7 @@ from musicrs_metric.errors import UserError
 from ..options import option
 from ..processes import launched_world
 from ..sound.checkpoints import HELP, Checkpoint, find_checkpoint, with_weights
-from ..system import Context
+from ..system import Context, Facts
 from .families.words import without_controls
 from .listener import Allowed, Completion, LocalListener, Logprob, Prompt
 from .loading import choose_dtype, load_pretrained
@@ -254,6 +254,12 @@ class LocalGenerative(Generative):
         if options.device_map is not None and launched_world() > 1:
             raise UserError("--device-map: spreads one model over all devices; start one process")
         self.declaration = self.declaration.of_weights(options.weights)
+
+    def facts(self) -> Facts:
+        """As of every such system, and the number format: a CPU and a GPU have other ones where the user names none."""
+        found = super().facts()
+        dtype = str(choose_dtype(self.options.dtype, self.context.device)).removeprefix("torch.")
+        return replace(found, extra={**found.extra, "number_format": dtype})
 
     @abstractmethod
     def make_listener(self) -> TransformersListener:

@@ -66,6 +66,16 @@ def test_any_pool_can_be_listed(listener: TransformersListener, titles: list[str
     assert sorted(trie.order) == list(range(len(titles)))
 
 
+def test_the_number_format_is_part_of_a_run(folder: Path) -> None:
+    """A CPU and a GPU have other ones where nobody names one, and a run may be moved from one to the other."""
+    formats = {}
+    for named in ((), ("--dtype", "bfloat16")):
+        system = family.make_system(NAME, "query_only", "--weights", folder, *named)
+        system.survey([thread("t1", "ABC", query="anything")])
+        formats[named] = system.facts().extra["number_format"]
+    assert list(formats.values()) == ["float32", "bfloat16"]
+
+
 def test_a_batch_answers_as_one_by_one(folder: Path) -> None:
     """Prompts of many lengths."""
     family.check_completions(family.make_listener(NAME, "--weights", folder))

@@ -53,7 +53,7 @@ def test_a_built_dataset_is_valid(tiny: Path) -> None:
         ({"ground_truth": ("Oak", "Yew", "Elm")}, "ground_truth_outside_pool", 2),
         ({"ground_truth": ("Elm", "Elm")}, "repeated_ground_truth", 1),
         ({"candidates": ("Birch", "Elm", "Elm", "Elm")}, "repeated_candidate", 2),
-        ({"candidates": ("Birch", "Elm", "", ' " ')}, "blank_candidate", 2),
+        ({"candidates": ("Birch", "Elm", "", ' " ', "\n")}, "blank_candidate", 3),
         ({"candidates": (), "ground_truth": ()}, "empty_pool", 1),
         ({"genre": "Polka"}, "unknown_genre", 1),
         ({"thread_id": ""}, "no_id", 1),
