@@ -111,17 +111,15 @@ def test_scores_choices_and_completions_are_those_of_one_at_a_time(listener: Sal
     check_tokens(listener)
 
 
+@pytest.mark.parametrize(("name", "file"), [("salmonn_7b", "salmonn_7b_v0.pth"), ("salmonn_13b", "salmonn_v1.pth")])
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_runs_from_end_to_end(modality: Modality, protocol: str, parts: Parts, tmp_path: Path) -> None:
-    """From the checkpoint in the authors' layout to a ranking of every pool."""
-    check_run("salmonn_7b", modality, protocol, tmp_path / "run", *parts.arguments)
-
-
-def test_the_larger_one_takes_its_own_checkpoint(parts: Parts, tmp_path: Path) -> None:
-    """Found in its folder by the name that the authors gave it."""
-    (tmp_path / "salmonn_v1.pth").symlink_to(parts.weights)
-    check_run("salmonn_13b", "audio_query", "pointwise", tmp_path / "run", *parts._replace(weights=tmp_path).arguments)
+def test_it_runs_from_end_to_end(
+    name: str, file: str, modality: Modality, protocol: str, parts: Parts, tmp_path: Path
+) -> None:
+    """From the checkpoint in the authors' layout, found by the name that they gave it, to a ranking of every pool."""
+    (tmp_path / file).symlink_to(parts.weights)
+    check_run(name, modality, protocol, tmp_path / "run", *parts._replace(weights=tmp_path).arguments)
 
 
 def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
