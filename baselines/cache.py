@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Sequence
@@ -12,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from musicrs_metric.files import replacing_derived
 
 Vectors = npt.NDArray[np.float32]
 
@@ -81,11 +81,5 @@ def _read(file: Path) -> dict[bytes, Vectors]:
 
 def _write(file: Path, vectors: dict[bytes, Vectors]) -> None:
     keys = np.frombuffer(b"".join(vectors), dtype=np.uint8).reshape(len(vectors), -1)
-    descriptor, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
-    try:
-        with open(descriptor, "wb") as stream:
-            np.savez(stream, keys=keys, vectors=np.stack(list(vectors.values())))
-        os.replace(partial, file)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with replacing_derived(file) as stream:
+        np.savez(stream, keys=keys, vectors=np.stack(list(vectors.values())))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from musicrs_metric.errors import front_door
+from musicrs_metric.options import ModalityOption
 
 from .tracking import Tracker
 
@@ -26,14 +27,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-class ModalityName(StrEnum):
-    """What of a thread a system is given."""
-
-    audio_query = "audio_query"
-    query_only = "query_only"
-    audio_only = "audio_only"
 
 
 class MissingAudioName(StrEnum):
@@ -64,7 +57,7 @@ def run(
     model: Annotated[str, typer.Option(help="A name that `list` shows, or package.module:Class for your own.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; a run that was stopped there goes on.")],
     modality: Annotated[
-        ModalityName | None, typer.Option(help="May be left out where the system has one only.")
+        ModalityOption | None, typer.Option(help="May be left out where the system has one only.")
     ] = None,
     dataset: Annotated[
         str,

@@ -54,23 +54,46 @@ def replacing(path: str | Path) -> Iterator[IO[str]]:
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
+    with _beside(target) as (descriptor, partial):
         with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(partial, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
-        os.replace(partial, target)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+
+
+@contextmanager
+def replacing_derived(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file of derived data that appears under its name only when it is complete.
+
+    It need not outlive a power cut, so nothing waits for the disk.
+
+    Args:
+        path: The file to write, in a folder that exists.
+
+    Yields:
+        A file of bytes that its owner alone may read. If the block raises, what stood at `path` stays as it was.
+    """
+    with _beside(path) as (descriptor, _), open(descriptor, "wb") as file:
+        yield file
 
 
 def write_text(path: str | Path, chunks: Iterable[str]) -> None:
     """Write text in one step; see `replacing`."""
     with replacing(path) as file:
         file.writelines(chunks)
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[tuple[int, str]]:
+    """A new file beside another, which it replaces at the end of the block, or is removed if that raises."""
+    descriptor, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        yield descriptor, partial
+        os.replace(partial, target)
+    except BaseException:  # also where the user stops the program
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 def _umask() -> int:

@@ -192,7 +192,7 @@ def in_one_sentence() -> Iterator[None]:
         yield
     except UserError as error:
         raise gr.Error(str(error), print_exception=False) from None
-    except Exception:
+    except Exception:  # a traceback at the other end would help nobody there, and tell of our machine
         _LOG.exception("a call failed")
         message = "something went wrong on our side, and it stands in our log; please try again later"
         raise gr.Error(message, print_exception=False) from None

@@ -12,6 +12,8 @@ from musicrs_metric.errors import UserError, count
 from musicrs_metric.files import to_json
 from musicrs_metric.progress import rough_time, say, track
 
+from .asking import VIDEOS_AN_HOUR, Cookies, Limit, Rate, RetryFailed, Sleep, Workers, client_options
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Get the audio that the links name, and cut clips of it.", no_args_is_help=True)
 
 TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
-VIDEOS_AN_HOUR = 300  # what a visitor without an account is let have
 Dataset = Annotated[str, typer.Argument(metavar="D", help="Directory given to `build --out`, or dataset name.")]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Where downloads and their ledger are kept.")]
 Config = Annotated[str, typer.Option(help="Configuration to read links from.")]
@@ -32,20 +33,12 @@ Config = Annotated[str, typer.Option(help="Configuration to read links from.")]
 def fetch(
     dataset: Dataset,
     cache: Cache,
-    cookies: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Cookies of a signed-in browser (Netscape format).")
-    ] = None,
-    sleep: Annotated[
-        float, typer.Option(min=0, help=f"Seconds between two videos; YouTube bears about {VIDEOS_AN_HOUR} an hour.")
-    ] = 5.0,
-    rate: Annotated[int | None, typer.Option(min=1, metavar="KB", help="Most kB a second for each download.")] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, max=16, help="Downloads at the same time. More than one is often taken for a bot.")
-    ] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask for no more than so many videos.")] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask at once for restricted videos too, and for those to try later.")
-    ] = False,
+    cookies: Cookies = None,
+    sleep: Sleep = 5.0,
+    rate: Rate = None,
+    workers: Workers = 1,
+    limit: Limit = None,
+    retry_failed: RetryFailed = False,
     config: Config = "query_only",
 ) -> None:
     """Download the sound of every linked video, once; what failed before is asked for again when its time has come.
@@ -59,12 +52,10 @@ def fetch(
     from .run import fetch as run
     from .summary import summarise, video_ids
 
-    if cookies is not None and not cookies.is_file():
-        raise UserError(f"{cookies}: no such file; expected cookies exported from a browser")
+    options = client_options(cookies, sleep, rate, workers)
     require("downloads need", "yt_dlp", "soundfile", "soxr")
     threads = _threads(dataset, config)
     todo = due(video_ids(threads), cache, retry_failed=retry_failed)[:limit]
-    options = client.Options(cookies, sleep, None if rate is None else 1000 * rate, workers)
     told = _console()
     if todo:
         due_words = "1 video is" if len(todo) == 1 else f"{len(todo):,} videos are"

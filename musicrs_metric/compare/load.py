@@ -61,8 +61,7 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         name = unused(plain(card.name) if card is not None else _name_of(read.path), {run.system.name for run in runs})
         reads = None if card is None else card.reads
         filled = score_filled(read.predictions, references, table)
-        share = None if filled is None else filled.filled
-        system = System(name, table, reads, _no_audio(read.predictions, references), share)
+        system = System(name, table, reads, _no_audio(read.predictions, references), filled)
         runs.append(Run(system, card, read.warnings))
     return runs
 

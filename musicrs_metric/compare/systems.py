@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..filled import Filled
 from ..run_card import Reads
 from ..scoring import ThreadTable
 from .results import Coverage
@@ -24,14 +25,14 @@ class System:
         table: Its values for n threads, the same threads in the same order for every system.
         reads: What it looks at beyond its own thread; None where nobody said. Ranks are formed within it.
         no_audio: Shape (n,): threads for which it had no audio; None where it uses none, or nobody said.
-        filled: Share of the pools that was appended to its answers; None where nobody said.
+        filled: What was appended to its answers; None where its predictions do not say.
     """
 
     name: str
     table: ThreadTable
     reads: Reads | None = None
     no_audio: Mask | None = None
-    filled: float | None = None
+    filled: Filled | None = None
 
     @property
     def covered(self) -> Mask:
@@ -80,6 +81,6 @@ def common_threads(systems: Sequence[System]) -> Mask:
 def coverage(system: System, counted: Mask) -> Coverage:
     """Count what a system answered among the threads `counted`, shape (n,)."""
     no_audio = 0 if system.no_audio is None else int((system.no_audio & counted).sum())
-    return Coverage(
-        system.name, int(counted.sum()), int((system.table.hits.missing & counted).sum()), no_audio, system.filled
-    )
+    n_missing = int((system.table.hits.missing & counted).sum())
+    filled = None if system.filled is None else system.filled.filled
+    return Coverage(system.name, int(counted.sum()), n_missing, no_audio, filled)

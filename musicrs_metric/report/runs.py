@@ -10,7 +10,7 @@ from pathlib import Path
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
 from ..errors import UserError, plain
-from ..filled import Filled, score_filled
+from ..filled import Filled
 from ..paper.tables import OVERALL, Result
 from ..predictions import PREDICTIONS, Prediction, read_predictions
 from ..references import References
@@ -33,14 +33,17 @@ class ReportRun:
         card: Its run card.
         system: Its values per thread, under a name that is unique in the report.
         scores: Their means by genre, subreddit and macro-genre.
-        filled: What was appended to its answers; None where its predictions do not say.
     """
 
     folder: Path
     card: RunCard
     system: System
     scores: Scores
-    filled: Filled | None = None
+
+    @property
+    def filled(self) -> Filled | None:
+        """What was appended to its answers; None where its predictions do not say."""
+        return self.system.filled
 
     @property
     def label(self) -> str:
@@ -96,7 +99,6 @@ def read_runs(
             card,
             replace(system, name=name),
             summarise(system.table, groups=references.groups, seed=seed, resamples=resamples),
-            score_filled(read_predictions(folder / PREDICTIONS).predictions, references, system.table),
         )
         for (folder, card, system), name in zip(found, names, strict=True)
     ]

@@ -134,7 +134,7 @@ class Board:
             snapshot = self.refresh()
             for design in self.data.designs:
                 self._rank.renew(_members(snapshot, design), design)
-        except Exception:
+        except Exception:  # this runs beside the readers, and whatever it is must not take the page down
             _LOG.exception("the board cannot be made anew; readers see its last state")
         finally:
             self._looking.release()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
@@ -16,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from musicrs_metric.files import strict_json, to_json
+from musicrs_metric.files import replacing_derived, strict_json, to_json
 from musicrs_metric.hits import Hits
 from musicrs_metric.scoring import Scores
 
@@ -105,15 +103,9 @@ def _read(path: Path, design: Design) -> Judged | None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file of derived data in one step; it need not outlive a power cut, so nothing waits for the disk."""
-    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    """Write a file of derived data in one step."""
+    with replacing_derived(path) as file:
+        file.write(content)
 
 
 def _pack(judged: Judged) -> dict[str, Any]:

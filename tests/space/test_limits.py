@@ -41,9 +41,13 @@ def test_a_share_within_a_window() -> None:
 
 def test_no_limit() -> None:
     """0 turns it off."""
-    limit = RateLimit(0, 60, "call")
-    for _ in range(1000):
+    limit, other = RateLimit(0, 60, "call"), RateLimit(999, 60, "call")
+    for _ in range(999):
         limit.count("a")
+        other.count("a")
+    limit.count("a")
+    with pytest.raises(TryLaterError):
+        other.count("a")
 
 
 def test_callers_do_not_fill_the_memory() -> None:
