@@ -6,7 +6,7 @@ COMPAT := .venv-compat
 MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
 OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-browser lint bench test-compat clean
+.PHONY: demo test test-figures test-browser lint bench test-compat clean
 
 $(VENV)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,11 @@ demo: $(VENV)/.done
 
 # One thread a process: several processes with threads of their own wait for each other most of the time.
 test: $(VENV)/.done
-	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser
+	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser -m 'not figures'
+
+# The long tests: simulations, many random sequences, figures of the published file.
+test-figures: $(VENV)/.done
+	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist load --ignore tests/browser -m figures
 
 # Needs Debian's chromium; apart from `make test`, which asks for no system package.
 test-browser: $(VENV)/.done

@@ -22,7 +22,7 @@ from musicrs_dataset.records import Clip, Thread
 from musicrs_metric.errors import UserError, count
 
 from .data import Control, Data, Swap
-from .seeds import shuffled
+from musicrs_metric.base.seeds import shuffled
 from .system import Context
 
 

@@ -20,7 +20,7 @@ from .order_effects import OrderEffects, order_effects
 from .processes import Processes
 from .reporter import Reporter
 from .runner import Plan, Result, run
-from .seeds import shuffled
+from musicrs_metric.base.seeds import shuffled
 from .summary import ranked_only
 
 FOLDER = "shuffles"

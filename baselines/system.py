@@ -104,7 +104,7 @@ class Context:
 
     Attributes:
         modality: What of the threads the system is given.
-        seed: Seed of everything random; derive one per thread with `baselines.seeds`.
+        seed: Seed of everything random; derive one per thread with `musicrs_metric.base.seeds`.
         cache: Folder for what may be reused between runs.
         missing_audio: What is done with a thread that has no clip; None where the system hears nothing.
     """

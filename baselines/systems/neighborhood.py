@@ -26,7 +26,7 @@ from musicrs_metric.predictions import Prediction
 
 from ..embed import TextEmbedder
 from ..options import option
-from ..seeds import shuffled
+from musicrs_metric.base.seeds import shuffled
 from ..system import Context, Declaration, Facts, System, Task
 from ..texts import query_of
 from ..weights import HELP, MODEL_ID, find_minilm

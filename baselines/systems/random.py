@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from musicrs_metric.predictions import Prediction
 
-from ..seeds import shuffled
+from musicrs_metric.base.seeds import shuffled
 from ..system import ALL_MODALITIES, Declaration, System, Task
 
 

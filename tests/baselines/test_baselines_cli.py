@@ -97,8 +97,8 @@ def test_show_tells_no_default_that_means_nothing(name: str) -> None:
             ["--model", "no.such.module:Class"],
             f"expected package.module:Class in an installed package or in {ROOT}; set PYTHONPATH to",
         ),
-        (["--model", "baselines.seeds:None"], "no attribute 'None'; expected package.module:Class"),
-        (["--model", "baselines.seeds:derive"], "expected a subclass of baselines.system.System"),
+        (["--model", "musicrs_metric.base.seeds:None"], "no attribute 'None'; expected package.module:Class"),
+        (["--model", "musicrs_metric.base.seeds:derive"], "expected a subclass of baselines.system.System"),
         (["--model", "random"], "--modality: random has several, name one of audio_query, query_only, audio_only"),
         (
             ["--model", "minilm", "--modality", "audio_only"],

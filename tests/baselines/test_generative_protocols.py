@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from baselines.generative import prompts
+from musicrs_metric.answers import prompts
 from baselines.generative.ears import Ears
 from baselines.generative.fitting import SLACK
 from baselines.generative.listener import Allowed, Completion, Listener, LocalListener, Logprob, Prompt

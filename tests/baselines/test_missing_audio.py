@@ -12,7 +12,7 @@ import pytest
 from baselines.data import Data, as_references, load_data
 from baselines.hearing import choose_policy
 from baselines.launch import build_system
-from baselines.seeds import shuffled
+from musicrs_metric.base.seeds import shuffled
 from baselines.summary import score_result
 from baselines.system import Context, Declaration, MissingAudio, System, Task
 from musicrs_dataset.build import build

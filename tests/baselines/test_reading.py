@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from baselines.generative.reading import Reading, complete_ranking, read_answer
+from musicrs_metric.answers import Reading, complete_ranking, read_answer
 from musicrs_metric.matching import Pool
 
 MARKERS = (

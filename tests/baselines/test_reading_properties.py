@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.generative.reading import complete_ranking, read_answer
-from baselines.generative.reading.wrapping import MOST_READ
-from baselines.seeds import shuffled
+from musicrs_metric.answers import complete_ranking, read_answer
+from musicrs_metric.answers.wrapping import MOST_READ
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.matching import Pool
 from musicrs_metric.prediction_line import Outcome, format_line
 

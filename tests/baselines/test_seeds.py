@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.seeds import derive, shuffled
+from musicrs_metric.base.seeds import derive, shuffled
 
 
 @given(st.lists(st.text(max_size=3), max_size=30), st.integers(0, 2**31), st.text(min_size=1, max_size=8))

@@ -12,7 +12,7 @@ from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import Modality
 
 from ...texts import query_of
-from .. import prompts
+from musicrs_metric.answers import prompts
 from ..listener import Listener, Prompt
 from ..settings import GenerativeOptions, ProtocolName
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from musicrs_dataset.records import Thread
 
-from ...seeds import shuffled
+from musicrs_metric.base.seeds import shuffled
 from ..listener import Listener
 from ..settings import ProtocolName
 from .base import Answer, Ask, Protocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from musicrs_metric.prediction_line import Outcome
+from ..prediction_line import Outcome
 
 
 class Item(NamedTuple):

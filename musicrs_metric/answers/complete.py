@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from musicrs_metric.matching import Pool
-from musicrs_metric.predictions import Prediction
+from ..matching import Pool
+from ..predictions import Prediction
 
-from ...seeds import shuffled
+from ..base.seeds import shuffled
 from .result import Reading
 
 

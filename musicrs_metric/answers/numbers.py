@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from musicrs_metric.matching import Pool
+from ..matching import Pool
 
 from .items import decisive
 from .result import Item

@@ -1,7 +1,7 @@
 """Prompts as data: a TOML file per protocol, with a version, the words, and how the request is put in each modality.
 
 The words are this project's own; `paper` follows the published idea (all candidates, titles between commas). How
-answers are read is next door, in `baselines.generative.reading`.
+answers are read is next door, in `musicrs_metric.answers`.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from musicrs_metric.matching import Pool, normalise
-from musicrs_metric.prediction_line import Outcome
+from ..matching import Pool, normalise
+from ..prediction_line import Outcome
 
 from .items import is_something, item, n_named
 from .lines import from_lines

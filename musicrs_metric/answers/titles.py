@@ -23,7 +23,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from musicrs_metric.matching import Pool
+from ..matching import Pool
 
 from .wrapping import unmarked, unwrapped
 
