@@ -8,8 +8,10 @@ Chen et al., "BEATs: Audio Pre-Training with Acoustic Tokenizers" (ICML 2023, ar
 
 from __future__ import annotations
 
+import logging
 import math
 import pickle
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,11 +24,17 @@ from torchaudio.compliance import kaldi
 
 from musicrs_metric.errors import UserError, show, some
 
+# The table of distances that all layers share. `named_parameters()` lists it once, under the first layer;
+# `state_dict()` lists it under every layer.
+TABLE = re.compile(r"encoder\.layers\.(\d{1,3})\.self_attn\.relative_attention_bias\.weight")
+
 RATE = 16_000
 MEL_BANDS = 128
 _FRAME, _HOP = 400, 160
 # Mean and deviation of the training data; the authors divide by twice the deviation.
 _MEAN, _DEVIATION = 15.41663, 6.55582
+_log = logging.getLogger(__name__)
+
 # The one recipe among those that the authors' code can express in which they published weights.
 _RECIPE = {
     "layer_norm_first": False,
@@ -257,12 +265,51 @@ def load_beats(file: Path) -> Beats:
         raise UserError(f"{file}: expected a checkpoint of BEATs with 'cfg' and 'model', found {_contents(checkpoint)}")
     beats = Beats(_config(file, checkpoint["cfg"]))
     weights = {name: value for name, value in checkpoint["model"].items() if not name.startswith("predictor.")}
+    weights = _with_one_table(file, weights, beats)
     try:
         beats.load_state_dict(weights)
     except RuntimeError as error:
         differences = str(error).splitlines()[1:]
         raise UserError(f"{file}: does not fit BEATs: {some([line.strip() for line in differences])}") from error
     return beats.float().eval()
+
+
+def differing(copies: Mapping[str, Tensor], first: Tensor) -> list[str]:
+    """Name the copies of a tensor that are not equal to it.
+
+    Args:
+        copies: Name to tensor, in any number format.
+        first: What they copy, in any number format.
+
+    Returns:
+        The names whose shape or values differ by more than rounding to the coarser of the two formats.
+    """
+    names = []
+    for name, copy in copies.items():
+        exactness = max(torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else 0 for tensor in (copy, first))
+        given, expected = copy.detach().float().cpu(), first.detach().float().cpu()
+        same = given.shape == expected.shape and torch.allclose(
+            given, expected, rtol=exactness, atol=exactness * float(expected.abs().max())
+        )
+        if not same:
+            names.append(name)
+    return names
+
+
+def _with_one_table(file: Path, weights: dict[str, Tensor], beats: Beats) -> dict[str, Tensor]:
+    """Put the first layer's table under the name of every layer, and warn where another one differs."""
+    tables = {name: value for name, value in weights.items() if TABLE.fullmatch(name)}
+    names = [name for name in beats.state_dict() if TABLE.fullmatch(name)]
+    first = next((tables[name] for name in names if name in tables), None)
+    if first is None:
+        return weights
+    others = differing(tables, first)
+    if others:
+        _log.warning(
+            "--beats %s: BEATs shares one table of distances, but %d of %d differ from the first layer's (%s); "
+            "the first is used", file, len(others), len(tables), some(others, 2),
+        )  # fmt: skip
+    return weights | dict.fromkeys(names, first)
 
 
 def _config(file: Path, cfg: Mapping[str, Any]) -> BeatsConfig:

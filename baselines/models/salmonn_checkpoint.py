@@ -4,10 +4,16 @@ A checkpoint holds what was trained: the bridge (`baselines.models.salmonn`), an
 model's query and value maps (LoRA, arXiv:2106.09685), which are added to its weights here. SALMONN's lies under "model"
 in a dictionary. FUTGA's is bare, has 16 bits, and holds the Q-Former with a text branch that nothing runs. The library
 peft has named the low-rank matrices `lora_A.weight` and `lora_A.default.weight` over time; either is read.
+
+The authors' runner leaves frozen weights out of a file by the names in `named_parameters()`, which lists a tensor that
+several modules share once. `state_dict()` lists it under every name, so a file keeps copies under the other names:
+BEATs' table of distances under the layers 1 to 11, and the head of a language model that is tied to its embeddings.
+The copies are compared with the part in memory and left out.
 """
 
 from __future__ import annotations
 
+import logging
 import pickle
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -19,6 +25,7 @@ from torch import Tensor, nn
 
 from musicrs_metric.errors import UserError, some
 
+from .beats import TABLE, Beats, BeatsConfig, differing
 from .salmonn import HEAD, Bridge, Sizes
 
 RANK, ALPHA = 8, 32
@@ -27,7 +34,7 @@ UNUSED = re.compile(
     r"""
     # Buffers, which follow from the configuration; whether they are saved depends on the version of transformers.
     speech_Qformer\.bert\.embeddings\.position_ids
-    | llama_model\..*\.rotary_emb\.inv_freq
+    | llama_model\..*\.rotary_emb\.(inv_freq|original_inv_freq|cos_cached|sin_cached)
     # The text branch of the Q-Former.
     | speech_Qformer\.bert\.embeddings\.(word|position)_embeddings\.weight
     | speech_Qformer\.bert\.encoder\.layer\.\d+\.(intermediate|output)\.(dense|LayerNorm)\.(weight|bias)
@@ -35,11 +42,21 @@ UNUSED = re.compile(
     """,
     re.VERBOSE,
 )
+# Written before each key by DistributedDataParallel, by torch.compile, and by a wrapper around the whole model.
+_PREFIXES = re.compile(r"^((module|_orig_mod|model)\.)+")
+# Under one of these a training run keeps the weights beside its own state.
+_WRAPPERS = ("model", "state_dict", "model_state_dict", "module")
+_BEATS, _LANGUAGE_MODEL = "beats.", "llama_model.base_model.model."
+# The weights of a language model that may be one and the same.
+_TIED = ("lm_head.weight", "model.embed_tokens.weight")
 _QFORMER = "speech_Qformer."
 _EXPECTED = "a checkpoint of SALMONN or FUTGA"
+_log = logging.getLogger(__name__)
 
 
-def load_bridge(file: Path, model: nn.Module, speech: int | None = None, sound: int | None = None) -> Bridge:
+def load_bridge(
+    file: Path, model: nn.Module, speech: int | None = None, sound: int | None = None, *, beats: Beats | None = None
+) -> Bridge:
     """Load a checkpoint of the authors into a bridge and a language model; no code is read from it.
 
     Args:
@@ -47,6 +64,7 @@ def load_bridge(file: Path, model: nn.Module, speech: int | None = None, sound: 
         model: The LlamaForCausalLM whose weights it changes.
         speech: Features of a frame of Whisper's encoder; None for those that the checkpoint was trained with.
         sound: The same of BEATs.
+        beats: The BEATs that the copies in the file are compared with; None to compare them with each other.
 
     Returns:
         The bridge in evaluation mode, on the CPU, in float32.
@@ -55,7 +73,7 @@ def load_bridge(file: Path, model: nn.Module, speech: int | None = None, sound: 
         UserError: It cannot be read, parameters are missing or left over, or have other shapes than the parts around
             them ask for, or the language model's weights are not in memory. They are unchanged then.
     """
-    tensors = _read(file)
+    tensors = _without_copies(file, _read(file), model, beats)
     hidden = _size(tensors, "speech_query_tokens", Sizes.hidden)
     if hidden % HEAD:
         raise UserError(f"--weights {file}: its Q-Former has {hidden} features, expected a multiple of {HEAD}")
@@ -128,15 +146,54 @@ def _read(file: Path) -> dict[str, Tensor]:
     except (OSError, EOFError, RuntimeError, ValueError, pickle.UnpicklingError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
         raise UserError(f"--weights {file}: cannot be read ({reason}); expected {_EXPECTED}") from error
-    if isinstance(content, Mapping) and isinstance(content.get("model"), Mapping):
-        content = content["model"]
+    while isinstance(content, Mapping):
+        inner = next((content[name] for name in _WRAPPERS if isinstance(content.get(name), Mapping)), None)
+        if inner is None:
+            break
+        content = inner
     if not (isinstance(content, Mapping) and all(isinstance(value, Tensor) for value in content.values())):
         raise UserError(f"--weights {file}: expected {_EXPECTED}: a dictionary of tensors, or one under 'model'")
-    return {
-        re.sub(r"\.lora_([AB])\.default\.", r".lora_\1.", key): value
-        for key, value in content.items()
-        if not UNUSED.fullmatch(key)
-    }
+    tensors: dict[str, Tensor] = {}
+    for given, value in content.items():
+        key = re.sub(r"\.lora_([AB])\.default\.", r".lora_\1.", _PREFIXES.sub("", str(given)))
+        if key in tensors:
+            raise UserError(f"--weights {file}: holds {key} under two names, expected one; which is right is unknown")
+        if not UNUSED.fullmatch(key):
+            tensors[key] = value
+    return tensors
+
+
+def _without_copies(
+    file: Path, tensors: Mapping[str, Tensor], model: nn.Module, beats: Beats | None
+) -> dict[str, Tensor]:
+    """Leave out copies of shared frozen weights, and warn where they are not copies of what is in memory."""
+    tables = {key: value for key, value in tensors.items() if _is_table(key)}
+    if tables:
+        own = None if beats is None else next(v for name, v in beats.state_dict().items() if TABLE.fullmatch(name))
+        first, which = (next(iter(tables.values())), "first") if own is None else (own, "table of --beats")
+        others = differing(tables, first)
+        if others:
+            _log.warning(
+                "--weights %s: %d of the %d copies of BEATs' table of distances differ from the %s, which is used (%s)"
+                "; name the BEATs that the checkpoint was trained with", file, len(others), len(tables), which,
+                some(others, 2),
+            )  # fmt: skip
+    tied = {f"{_LANGUAGE_MODEL}{name}": name for name in _TIED}
+    heads = {key: tensors[key] for key in tied if key in tensors}
+    for key, value in heads.items():
+        own = model.get_parameter(tied[key])
+        # The authors' code appends a row to the embeddings, for padding.
+        if not own.is_meta and differing({key: value[: len(own)]}, own):
+            _log.warning(
+                "--weights %s: %s differs from that of --vicuna, which is used; name the Vicuna that the checkpoint "
+                "was trained with", file, key,
+            )  # fmt: skip
+    return {key: value for key, value in tensors.items() if key not in tables and key not in heads}
+
+
+def _is_table(key: str) -> bool:
+    table = TABLE.fullmatch(key.removeprefix(_BEATS)) if key.startswith(_BEATS) else None
+    return table is not None and int(table[1]) < BeatsConfig.encoder_layers
 
 
 def _published(name: str) -> str:
@@ -166,6 +223,11 @@ def _compare(file: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, t
         f"{key} has shape {tuple(tensors[key].shape)}, expected {shape}"
         for key, shape in comparable.items()
         if tensors[key].shape != shape
+    ]
+    sizes += [
+        f"{key} holds {tensors[key].dtype} or a number that is not finite, expected finite floating-point numbers"
+        for key in comparable
+        if not (tensors[key].is_floating_point() and tensors[key].isfinite().all())
     ]
     faults = _faults(missing, unexpected, sizes)
     if faults:

@@ -225,6 +225,20 @@ def test_another_checkpoint_is_refused(changes: dict[str, Any], message: str, tm
     assert "\n" not in str(caught.value)
 
 
+def test_the_table_of_distances_is_the_first_layers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A file may hold it once, or once per layer; one that differs from the first is told and not used."""
+    weights = tiny_beats().state_dict()
+    first, second = (f"encoder.layers.{layer}.self_attn.relative_attention_bias.weight" for layer in range(2))
+    once = {name: value for name, value in weights.items() if name != second}
+    found = load_beats(save_beats(tmp_path / "once.pt", model=once)).state_dict()
+    assert all(torch.equal(found[name], value) for name, value in weights.items())
+    assert caplog.messages == []
+    odd = save_beats(tmp_path / "odd.pt", model=weights | {second: weights[second] + 1})
+    found = load_beats(odd).state_dict()
+    assert torch.equal(found[first], weights[first])
+    assert f"1 of 2 differ from the first layer's ({second}); the first is used" in caplog.text
+
+
 def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     """No file, no archive, an archive of something else, and code in place of tensors."""
     file = tmp_path / "beats.pt"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,9 @@ def test_what_is_not_used_may_be_absent(flavour: Flavour, parts: Parts, tmp_path
         "llama_model.base_model.model.model.layers.0.self_attn.k_proj.lora_A.weight",
         "speech_encoder.conv1.weight",
         "beats.layer_norm.weight",
+        "beats.encoder.layers.12.self_attn.relative_attention_bias.weight",
+        "beats.encoder.layers.1.self_attn.grep_a",
+        "llama_model.base_model.model.model.norm.weight",
     ],
 )
 def test_a_key_too_many_is_named(key: str, parts: Parts, tmp_path: Path) -> None:
@@ -251,6 +255,110 @@ def test_a_key_too_many_is_named(key: str, parts: Parts, tmp_path: Path) -> None
         bridge(file, vicuna(parts))
     assert str(caught.value).startswith(f"--weights {file}: does not fit")
     assert str(caught.value).endswith(f": unexpected {key}")
+
+
+def table_of(layer: int) -> str:
+    return f"beats.encoder.layers.{layer}.self_attn.relative_attention_bias.weight"
+
+
+def state(model: Any, parts: Parts, file: Path, **arguments: Any) -> dict[str, Any]:
+    """What a checkpoint makes of a bridge and a Vicuna."""
+    found = load_bridge(file, model, SPEECH, SOUND, **arguments)
+    return found.state_dict() | {f"vicuna.{name}": value for name, value in model.state_dict().items()}
+
+
+def test_the_authors_list_of_keys_loads(cases: Path, tmp_path: Path) -> None:
+    """A file with the keys and shapes that the authors' runner wrote: every tensor is used or known to be idle."""
+    listed = (cases.parent / "reference" / "salmonn_checkpoint_keys.txt").read_text().splitlines()
+    sizes = {key: tuple(map(int, re.findall(r"[0-9]+", shape))) for key, _, shape in (s.partition(" ") for s in listed)}
+    rng = torch.Generator().manual_seed(0)
+    tensors = {key: torch.randn(size, generator=rng) for key, size in sizes.items()}
+    tensors[table_of(2)] = tensors[table_of(1)]
+    config = transformers.LlamaConfig(  # lora_A (8, 64) of three layers
+        vocab_size=10, hidden_size=64, intermediate_size=8, num_hidden_layers=3, num_attention_heads=4
+    )
+    file = tmp_path / "salmonn.pth"
+    torch.save({"model": tensors, "optimizer": {}, "scaler": None, "epoch": 29, "config": {}}, file)
+    model = transformers.LlamaForCausalLM(config)
+    before = model.model.layers[2].self_attn.v_proj.weight.detach().clone()
+    found = load_bridge(file, model, 64, 96)
+    assert torch.equal(found.speech_query_tokens, tensors["speech_query_tokens"])
+    lora = "llama_model.base_model.model.model.layers.2.self_attn.v_proj.lora"
+    change = 4 * tensors[f"{lora}_B.default.weight"] @ tensors[f"{lora}_A.default.weight"]
+    assert torch.allclose(model.model.layers[2].self_attn.v_proj.weight, before + change, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("flavour", ["salmonn", "futga"])
+def test_copies_of_the_shared_table_change_nothing(
+    flavour: Flavour, kind: Any, parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The eleven later layers of BEATs, equal to its own table in the precision of the file: no word of them."""
+    beats = load_beats(parts.beats)
+    own = beats.state_dict()[table_of(0).removeprefix("beats.")]
+    tensors = draw(flavour)
+    copies = {table_of(layer): own.to(kind) for layer in range(1, 12)}
+    plain = state(vicuna(parts), parts, save_checkpoint(tmp_path / "plain", flavour, tensors))
+    for arguments in ({}, {"beats": beats}):
+        file = save_checkpoint(tmp_path / "copies", flavour, tensors | copies)
+        found = state(vicuna(parts), parts, file, **arguments)
+        assert all(torch.equal(value, plain[name]) for name, value in found.items())
+    assert caplog.messages == []
+
+
+def test_copies_that_are_none_are_told(parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """All eleven differ from BEATs in memory, one differs from the first of them: another BEATs, or a damaged file."""
+    beats = load_beats(parts.beats)
+    own = beats.state_dict()[table_of(0).removeprefix("beats.")]
+    copies = {table_of(layer): own.clone() for layer in range(1, 12)}
+    other = {key: value + 1e-3 for key, value in copies.items()}
+    for tables, arguments, expected in (
+        (other, {"beats": beats}, "11 of the 11 copies of BEATs' table of distances differ from the table of --beats"),
+        (copies | {table_of(7): own + 1e-3}, {}, "1 of the 11 copies of BEATs' table of distances differ from the fir"),
+        (copies | {table_of(7): own[:5]}, {"beats": beats}, f"({table_of(7)}); name the BEATs that the checkpoint was"),
+    ):
+        caplog.clear()
+        load_bridge(save_checkpoint(tmp_path / "f", tensors=draw() | tables), vicuna(parts), SPEECH, SOUND, **arguments)
+        (message,) = caplog.messages
+        assert expected in message
+
+
+def test_a_head_tied_to_the_embeddings_is_a_copy(
+    parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Equal to the language model's own but for the row that the authors append; another one is told."""
+    key = "llama_model.base_model.model.lm_head.weight"
+    own = vicuna(parts).lm_head.weight.detach()
+    longer = torch.cat([own, torch.zeros(1, MODEL)]).half()
+    bridge(save_checkpoint(tmp_path / "a", tensors=draw() | {key: longer}), vicuna(parts))
+    assert caplog.messages == []
+    bridge(save_checkpoint(tmp_path / "b", tensors=draw() | {key: longer + 1}), vicuna(parts))
+    assert f"{key} differs from that of --vicuna, which is used" in caplog.text
+
+
+@pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "module._orig_mod.", "model."])
+@pytest.mark.parametrize("wrapper", [None, "model", "state_dict", "module"])
+def test_wrapped_checkpoints_are_the_same(prefix: str, wrapper: str | None, parts: Parts, tmp_path: Path) -> None:
+    """As several processes, a compiler or a trainer write them."""
+    tensors = {f"{prefix}{key}": value for key, value in draw().items()}
+    torch.save(tensors if wrapper is None else {wrapper: tensors, "epoch": 3}, tmp_path / "wrapped")
+    plain = state(vicuna(parts), parts, parts.weights)
+    found = state(vicuna(parts), parts, tmp_path / "wrapped")
+    assert all(torch.equal(value, plain[name]) for name, value in found.items())
+
+
+def test_one_weight_under_two_names_is_refused(parts: Parts, tmp_path: Path) -> None:
+    """With and without the prefix: which of them was trained is unknown."""
+    file = save_checkpoint(tmp_path / "f", tensors=draw() | {"module.ln_audio.bias": torch.zeros(SOUND)})
+    with pytest.raises(UserError, match=r"holds ln_audio\.bias under two names"):
+        bridge(file, vicuna(parts))
+
+
+@pytest.mark.parametrize("value", [torch.full((SOUND,), math.nan), torch.zeros(SOUND, dtype=torch.int8)])
+def test_weights_that_are_no_numbers_are_refused(value: Any, parts: Parts, tmp_path: Path) -> None:
+    """A training run that diverged, and integers whose scale lies elsewhere."""
+    with pytest.raises(UserError, match=r"ln_audio\.bias holds torch\.\w+ or a number that is not finite"):
+        bridge(save_checkpoint(tmp_path / "f", tensors=draw() | {"ln_audio.bias": value}), vicuna(parts))
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ class SalmonnListener(TransformersListener):
         folder = with_weights(self._whisper, self.options.whisper, "--whisper").folder
         whisper, beats = load_whisper_encoder(folder), load_beats(self._beats.path)
         widths = {"speech": whisper.config.d_model, "sound": beats.config.encoder_embed_dim}
-        bridge = load_bridge(self._bridge.path, model, **widths)
+        bridge = load_bridge(self._bridge.path, model, **widths, beats=beats)
         extractor = transformers.WhisperFeatureExtractor.from_pretrained(folder)
         return SalmonnEars(extractor, whisper, beats, bridge).eval().to(model.get_input_embeddings().weight.device)
 
