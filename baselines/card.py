@@ -23,6 +23,7 @@ from musicrs_metric.run_card import RUN_CARD, RunCard, write_run_card
 
 from .answers import blaming
 from .data import Data
+from .generative.settings import RENAMED
 from .options import as_json, chosen, passing
 from .processes import Processes
 from .system import System
@@ -124,13 +125,22 @@ def identity(card: RunCard) -> dict[str, Any]:
     """What makes two runs the same one: everything that a prediction depends on."""
     values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
     passing = card.extra.get(_PASSING, ())
-    values["settings"] = {key: value for key, value in card.settings.items() if key not in passing}
+    settings = {key: value for key, value in card.settings.items() if key not in passing}
+    for holder in (values, settings):
+        if holder.get("protocol") in RENAMED:
+            holder["protocol"] = RENAMED[holder["protocol"]]
+    values["settings"] = settings
     return values | {key: card.extra.get(key) for key in ("system", "texts", "control", "order", "number_format")}
 
 
 def identity_hash(card: RunCard) -> str:
-    """A short name for `identity`."""
-    return hashlib.sha256(to_json(identity(card)).encode()).hexdigest()[:16]
+    """A short name for `identity`, the same as in part files that were written before a protocol was renamed."""
+    values = identity(card)
+    former = {new: old for old, new in RENAMED.items()}
+    for holder in (values, values["settings"]):
+        if holder.get("protocol") in former:
+            holder["protocol"] = former[holder["protocol"]]
+    return hashlib.sha256(to_json(values).encode()).hexdigest()[:16]
 
 
 def differences(earlier: RunCard, now: RunCard) -> Iterator[str]:

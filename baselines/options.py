@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
@@ -17,15 +17,16 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 from musicrs_metric.errors import UserError
 
 
-def option(default: Any, text: str, *, identity: bool = True) -> Any:
+def option(default: Any, text: str, *, identity: bool = True, aliases: Mapping[str, str] | None = None) -> Any:
     """Declare an option.
 
     Args:
         default: Its value where the user says nothing.
         text: One line for `show`.
         identity: Whether runs under two values of it are two runs.
+        aliases: Earlier names of values to their names of today; they are understood and shown nowhere.
     """
-    return field(default=default, metadata={"help": text, "identity": identity})
+    return field(default=default, metadata={"help": text, "identity": identity, "aliases": aliases or {}})
 
 
 def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
@@ -46,7 +47,9 @@ def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
     parser = _Parser(prog=system, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     hints = get_type_hints(cls)
     for item in fields(cls):
-        parser.add_argument(flag(item.name), dest=item.name, **_keywords(hints[item.name]))
+        parser.add_argument(
+            flag(item.name), dest=item.name, **_keywords(hints[item.name], item.metadata.get("aliases", {}))
+        )
     known, unknown = parser.parse_known_args(list(arguments))
     if unknown:
         flags = ", ".join(flag(item.name) for item in fields(cls))
@@ -90,12 +93,12 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{self.prog}: {message}")
 
 
-def _keywords(hint: Any) -> dict[str, Any]:
+def _keywords(hint: Any, aliases: Mapping[str, str]) -> dict[str, Any]:
     """How argparse is to read a field of this type."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(choice for choice in get_args(hint) if choice is not type(None))
     if hint is bool:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(hint) is Literal:
-        return {"choices": get_args(hint)}
+        return {"choices": get_args(hint), "type": lambda value: aliases.get(value, value)}
     return {"type": hint}

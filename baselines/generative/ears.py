@@ -20,7 +20,7 @@ class Ears:
         total_limit_s: What it hears of a whole prompt, in seconds; None for no limit but the context.
         several_clips: Whether a prompt may hold several clips; otherwise they are joined into one.
         template_tokens: Most tokens that a chat template adds to a request in words.
-        silence_s: Seconds of silence that the `paper` protocol gives the model where there is nothing to hear, as was
+        silence_s: Seconds of silence that the `titles` protocol gives the model where there is nothing to hear, as was
             published; 0 for none.
         weights_gib: Memory of the weights in bfloat16, in GiB.
         float32_gib: Memory of further weights that stay in float32 whatever the number format.

@@ -78,12 +78,6 @@ class ClipPlan(NamedTuple):
         """
         return _heard(clips, self.seconds)
 
-    def n_pieces(self, clips: Sequence[float]) -> int:
-        """In how many pieces a prompt is given clips of some lengths in seconds."""
-        if not self.ears.several_clips:
-            return min(len(clips), 1)
-        return sum(_n_pieces(self.ears, length) for length in self.heard(clips))
-
     def tokens(self, load: Load) -> int:
         """Tokens of a thread, prompt, sound and answer together."""
         return tokens(self.ears, load._replace(answer=self.answer(load)), self.seconds)

@@ -73,6 +73,11 @@ class Listener(ABC):
     def revision(self) -> str:
         """The commit or the hash of the weights, or what the server calls its model."""
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """What the published run of this model did in another way than the protocol `titles` under these options."""
+        return ()
+
     def load(self) -> None:  # noqa: B027 - a server has nothing to load
         """Load what `complete` needs."""
 

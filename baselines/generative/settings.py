@@ -10,7 +10,9 @@ from musicrs_metric.errors import UserError
 
 from ..options import option
 
-ProtocolName = Literal["listwise", "paper", "constrained", "pointwise"]
+ProtocolName = Literal["listwise", "titles", "constrained", "pointwise"]
+# What runs were started with before; still read, and shown nowhere.
+RENAMED: dict[str, ProtocolName] = {"paper": "titles"}
 Normalisation = Literal["mean", "sum", "pmi"]
 
 
@@ -19,7 +21,7 @@ class GenerativeOptions:
     """Options of every generative system; one with more of them inherits from this class."""
 
     protocol: ProtocolName = option(  # noqa: RUF009
-        "listwise", "how a ranking is asked for: listwise, paper, constrained, pointwise"
+        "listwise", "how a ranking is asked for: listwise, titles, constrained, pointwise", aliases=RENAMED
     )
     # A sum favours short names, which says nothing of music; a mean over the tokens does not.
     normalisation: Normalisation = option(  # noqa: RUF009
@@ -29,7 +31,9 @@ class GenerativeOptions:
     seconds: float | None = option(
         None, "most seconds of a thread that are heard, shared evenly by its clips; [what fits every thread, up to 300]"
     )
-    answer_tokens: int | None = option(None, "most tokens of an answer; [as many as a whole ranking takes; paper: 512]")
+    answer_tokens: int | None = option(
+        None, "most tokens of an answer; [as many as a whole ranking takes; titles: 512]"
+    )
 
     def check(self) -> None:
         """Refuse options that make no sense.

@@ -23,6 +23,10 @@ from .protocols import Answer, Ask, Protocol, make_protocol
 from .settings import GenerativeOptions
 
 
+# Field of the card that lists what the published runs did in another way.
+UNLIKE_PUBLISHED = "unlike_published"
+
+
 class Generative(System):
     """Ranks by asking a model.
 
@@ -41,7 +45,7 @@ class Generative(System):
         if options.seconds is not None and not self.is_heard:
             raise UserError(f"--seconds {options.seconds:g}: nothing is heard in query_only; leave it out")
         if self.protocol.is_local and not isinstance(self.listener, LocalListener):
-            raise UserError(f"--protocol {options.protocol}: takes a model in this process; use listwise or paper")
+            raise UserError(f"--protocol {options.protocol}: takes a model in this process; use listwise or titles")
         self._plan: ClipPlan | None = None
         self._costs: dict[str, int] = {}
         self._notes: list[dict[str, Any]] = []
@@ -77,12 +81,13 @@ class Generative(System):
 
     def facts(self) -> Facts:
         """The revision of the weights, the protocol and its prompt, and the plan of the clips."""
+        unlike = self._unlike_published()
         return Facts(
             model_revision=self.listener.revision,
             protocol=self.protocol.name,
             prompt_hash=self.protocol.prompt_hash,
             clip_plan=str(self.plan) if self.is_heard else None,
-            extra={"fitted": self.plan.numbers()},
+            extra={"fitted": self.plan.numbers()} | ({UNLIKE_PUBLISHED: unlike} if unlike else {}),
         )
 
     def heard(self, thread: Thread) -> list[float]:
@@ -131,6 +136,7 @@ class Generative(System):
         if plan.n_shortened:
             lines.append(f"less room for talk beside the ranking, by the context: {count(plan.n_shortened, 'thread')}")
         lines += self.listener.outlook(plan.most_tokens, batch_size, self.protocol.is_scored)
+        lines += [f"unlike the published run, {difference}" for difference in self._unlike_published()]
         heard = [f"{seconds:.1f} s" for seconds in self.heard(thread)]
         sound = ", ".join(heard) or "none"
         return [*lines, f"sound of {thread.thread_id}: {sound}", f"prompt of {thread.thread_id}:", self._words(thread)]
@@ -150,8 +156,13 @@ class Generative(System):
         self._at_once = len(asks) // 2
         return self._answers(asks)
 
+    def _unlike_published(self) -> list[str]:
+        """Only a protocol that follows the published runs can differ from them."""
+        common = self.protocol.differences
+        return [*common, *self.listener.differences] if common else []
+
     def _words(self, thread: Thread) -> str:
-        return self.protocol.words(thread, self.plan.n_pieces(self._lengths(thread)))
+        return self.protocol.words(thread, len(self._lengths(thread)))
 
     def _lengths(self, thread: Thread) -> list[float]:
         return [clip.duration_s for clip in thread.clips or ()] if self.is_heard else []

@@ -55,7 +55,7 @@ class MusicFlamingo(LocalGenerative):
         modalities=ALL_MODALITIES,
         reads="thread",
         description="Asks Music Flamingo, which hears the clips joined into one, for a ranking.",
-        note="For non-commercial use only. In query_only, the protocol paper gives it a second of silence.",
+        note="For non-commercial use only. In query_only, the protocol titles gives it a second of silence.",
         needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="NVIDIA OneWay Noncommercial License",

@@ -16,12 +16,12 @@ from musicrs_metric.errors import UserError
 
 from ..generative.ears import Ears
 from ..generative.server import Server, ServerListener
-from ..generative.settings import GenerativeOptions, ProtocolName
+from ..generative.settings import RENAMED, GenerativeOptions, ProtocolName
 from ..generative.system import Generative
 from ..options import option
 from ..system import ALL_MODALITIES, Declaration
 
-_ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}, "paper": {"type": "string"}}
+_ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}, "titles": {"type": "string"}}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class OpenAIOptions(GenerativeOptions):
 
     protocol: ProtocolName = option(  # noqa: RUF009
         "listwise",
-        "how a ranking is asked for: listwise or paper; constrained and pointwise take a model in this process",
+        "how a ranking is asked for: listwise or titles; constrained and pointwise take a model in this process",
+        aliases=RENAMED,
     )
     base_url: str = option("http://127.0.0.1:8000/v1", "address of the server, up to and with /v1")
     model_name: str | None = option(None, "what the server calls the model; has to be given")
@@ -41,7 +42,7 @@ class OpenAIOptions(GenerativeOptions):
     timeout_s: float = option(600.0, "seconds that one attempt may take", identity=False)
     retries: int = option(6, "further attempts after the first", identity=False)
     answer_format: Literal["json", "text"] | None = option(
-        None, "json asks for structured output, where the server can; [listwise: json, paper: text]"
+        None, "json asks for structured output, where the server can; [listwise: json, titles: text]"
     )
     audio: Literal["input_audio", "none"] = option("input_audio", "how clips are sent; none where the model hears none")
     context: int = option(32_768, "tokens that prompt, sound and answer may take together")
@@ -56,7 +57,7 @@ class OpenAIOptions(GenerativeOptions):
         if self.protocol not in _ITEMS:
             raise UserError(
                 f"--protocol {self.protocol}: takes a model in this process, for no server lets a caller restrict its "
-                "next token to the candidates or tells how likely they are; use listwise or paper"
+                "next token to the candidates or tells how likely they are; use listwise or titles"
             )
         if not self.model_name:
             raise UserError("--model-name: not given; expected what the server calls its model, see its /v1/models")

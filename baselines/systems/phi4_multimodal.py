@@ -1,7 +1,7 @@
 """Phi-4-multimodal: a small language model that hears through a Conformer and an adapter of its own, asked in words.
 
 Its speech adapter (LoRA) is added to the weights where there is something to hear: without it, the model says that it
-cannot listen. In query_only it is left out, but in the protocol `paper`. A second of sound takes 12.5 tokens.
+cannot listen. In query_only it is left out, but in the protocol `titles`. A second of sound takes 12.5 tokens.
 
 transformers' own class reads the files of a pull request at the model's repository, which the authors leave unmerged.
 
@@ -59,7 +59,7 @@ class Phi4Listener(TransformersListener):
         # Its own preparation lets the cache go where the rotary factors switch, and then (transformers 5.24) goes on
         # with the last token alone. Here they do not switch within an exchange.
         model.prepare_inputs_for_generation = MethodType(GenerationMixin.prepare_inputs_for_generation, model)
-        if self.context.modality != "query_only" or self.options.protocol == "paper":
+        if self.context.modality != "query_only" or self.options.protocol == "titles":
             merge_lora(model, self.folder / ADAPTER, ADAPTED)
         return model
 
@@ -133,7 +133,7 @@ class Phi4Multimodal(LocalGenerative):
         modalities=ALL_MODALITIES,
         reads="thread",
         description="Asks Phi-4-multimodal, which hears the clips, for a ranking.",
-        note="With its speech adapter where it hears; in query_only without, but in the protocol paper.",
+        note="With its speech adapter where it hears; in query_only without, but in the protocol titles.",
         needs=("torch", "transformers", "accelerate", "safetensors", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="MIT",

@@ -37,8 +37,20 @@ class Qwen25OmniListener(Thinker):
     around = ("<|audio_bos|>", "<|audio_eos|>")
     filling = "beyond"
     count = staticmethod(quartered)
+    # What transformers' `generate` makes of the 512 tokens that the published run asked for.
+    published_tokens = 1024
     # What its own chat template says where nobody says anything else.
     system = "You are a helpful assistant."
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """The length of answers."""
+        if self.options.answer_tokens == self.published_tokens:
+            return ()
+        return (
+            f"answers: at most {self.options.answer_tokens or 512} new tokens; the published run had 1,024, for "
+            "transformers overrides the 512 of its script (--answer-tokens 1024)",
+        )
 
 
 @dataclass(frozen=True)

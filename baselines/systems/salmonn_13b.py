@@ -1,9 +1,9 @@
 """SALMONN-13B: Vicuna-13B that hears through Whisper's encoder and BEATs, asked in words.
 
 It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined, as in
-the MusiCRS paper's own run. That searched with four beams; `--protocol paper` does, the other protocols are greedy.
+the MusiCRS paper's own run. That searched with four beams; `--protocol titles` does, the other protocols are greedy.
 Prompt and answer share 2,048 tokens. Counted with LLaMA's vocabulary, all published threads fit under the protocols
-`paper`, `constrained` and `pointwise`. Under `listwise`, the answers to more than half of them (267 of 477) give up
+`titles`, `constrained` and `pointwise`. Under `listwise`, the answers to more than half of them (267 of 477) give up
 room for talk beside the numbers, and where clips are heard, 18 threads do not fit, for the numbers of all candidates
 take up to 491 tokens; with `--answer-tokens 400` all but one fit, at the price that some answers are cut.
 

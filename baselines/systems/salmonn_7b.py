@@ -1,7 +1,7 @@
 """SALMONN-7B: Vicuna-7B that hears through Whisper's encoder and BEATs, asked in words.
 
 It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined, as in
-the MusiCRS paper's own run. That searched with four beams; `--protocol paper` does, the other protocols are greedy.
+the MusiCRS paper's own run. That searched with four beams; `--protocol titles` does, the other protocols are greedy.
 
 Source: Tang et al., "SALMONN: Towards Generic Hearing Abilities for Large Language Models" (ICLR 2024,
 arXiv:2310.13289).

@@ -160,7 +160,7 @@ def family_data(modality: Modality) -> Data:
 
 def check_run(name: str, modality: Modality, protocol: str, out: Path, *arguments: str | Path) -> None:
     """A run ends with a ranking of the pool for every thread; only the clip that cannot be decoded fails."""
-    short = ["--answer-tokens", "12"] if protocol in ("listwise", "paper") else []
+    short = ["--answer-tokens", "12"] if protocol in ("listwise", "titles") else []
     system = make_system(name, modality, "--protocol", protocol, *short, *arguments)
     result = run_toy(system, family_data(modality), out, system_name=name)
     predictions = {p.thread_id: p for p in read_predictions(out / "predictions.jsonl").predictions}
@@ -171,7 +171,7 @@ def check_run(name: str, modality: Modality, protocol: str, out: Path, *argument
             continue
         known = Counter(item for item in found.ranking if item in NAMES)
         assert known == Counter(NAMES)
-        if protocol != "paper":
+        if protocol != "titles":
             assert len(found.ranking) == len(NAMES)
     if modality != "query_only":
         assert predictions["t3"].outcome == "failed"

@@ -76,7 +76,7 @@ def test_nothing_is_sampled(folders: dict[str, Path], name: str) -> None:
     assert found.text == listener.tokenizer.decode(answer, skip_special_tokens=True).strip()
 
 
-@pytest.mark.parametrize(("protocol", "silent"), [("paper", True), ("listwise", False)])
+@pytest.mark.parametrize(("protocol", "silent"), [("titles", True), ("listwise", False)])
 @pytest.mark.parametrize("modality", ["query_only", "audio_query"])
 @pytest.mark.parametrize("name", SAVERS)
 def test_a_second_of_silence_stands_in_as_published(

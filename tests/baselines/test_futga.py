@@ -67,7 +67,7 @@ def test_the_paper_s_search_is_the_published_one_without_its_draws(parts: Parts)
     prompt = Prompt("Rank these songs, songs, songs.")
     answers = {}
     for protocol, search in (
-        ("paper", {"num_beams": 10, "repetition_penalty": 1.5, "min_new_tokens": 1}),
+        ("titles", {"num_beams": 10, "repetition_penalty": 1.5, "min_new_tokens": 1}),
         ("listwise", {}),
     ):
         listener = make_listener("futga", *parts.arguments, "--protocol", protocol)
@@ -79,7 +79,7 @@ def test_the_paper_s_search_is_the_published_one_without_its_draws(parts: Parts)
         with torch.inference_mode():
             rows = plain.generate(**listener.encode([prompt]), max_new_tokens=24, do_sample=False, **search)
         assert answers[protocol].text == listener.tokenizer.decode(rows[0], skip_special_tokens=True).strip()
-    assert answers["paper"] != answers["listwise"]
+    assert answers["titles"] != answers["listwise"]
 
 
 def test_a_checkpoint_of_another_size_is_refused_when_it_is_loaded(parts: Parts, tmp_path: Path) -> None:

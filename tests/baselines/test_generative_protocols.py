@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -9,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from musicrs_metric.answers import prompts
 from baselines.generative.ears import Ears
 from baselines.generative.fitting import SLACK
 from baselines.generative.listener import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
@@ -17,6 +17,7 @@ from baselines.generative.protocols import PROTOCOLS, make_protocol
 from baselines.generative.settings import GenerativeOptions, ProtocolName
 from baselines.generative.system import Generative
 from baselines.system import ALL_MODALITIES, Context, Declaration, Task
+from musicrs_metric.answers import prompts
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import Modality
@@ -164,18 +165,18 @@ def test_talk_is_what_a_short_context_leaves_out() -> None:
         ask(listener, "listwise")
 
 
-def test_paper_keeps_what_is_invented() -> None:
+def test_titles_keeps_what_is_invented() -> None:
     """An invented title stays in its place as a miss; 512 tokens; a cut answer says so."""
-    asked = ask(Scripted("Beta, No Such Song, Alpha", cut=True), "paper")
+    asked = ask(Scripted("Beta, No Such Song, Alpha", cut=True), "titles")
     assert asked.prediction.ranking[:3] == ("Beta", "No Such Song", "Alpha")
     assert sorted(asked.prediction.ranking[3:]) == ["Delta", "Gamma"]
     assert (asked.prediction.n_answered, asked.prediction.outcome) == (3, "truncated")
     assert asked.budget == 512
 
 
-def test_paper_shuffles_each_thread_for_itself() -> None:
+def test_titles_shuffles_each_thread_for_itself() -> None:
     """By seed and thread."""
-    system = Asker(Scripted(), "paper")
+    system = Asker(Scripted(), "titles")
     pool = [f"song {number}" for number in range(30)]
     orders = [system.protocol.shown(thread(name, pool)) for name in ("t0", "t1", "t0")]
     assert orders[0] == orders[2] != orders[1]
@@ -187,13 +188,13 @@ def test_paper_shuffles_each_thread_for_itself() -> None:
 @pytest.mark.parametrize(
     ("protocol", "modality", "silence"),
     [
-        ("paper", "query_only", 1),
-        ("paper", "audio_query", 1),
+        ("titles", "query_only", 1),
+        ("titles", "audio_query", 1),
         ("listwise", "query_only", 0),
         ("listwise", "audio_query", 0),
     ],
 )
-def test_silence_is_given_in_paper_alone(protocol: str, modality: Modality, silence: int) -> None:
+def test_silence_is_given_in_titles_alone(protocol: str, modality: Modality, silence: int) -> None:
     """One second of it where there is no clip; a text-only run of another protocol has no sound at all."""
     clips = ask(Scripted("1"), protocol, modality).prompt.clips
     assert [clip.tolist() == [0.0] * 16_000 for clip in clips] == [True] * silence
@@ -206,7 +207,7 @@ def test_silence_takes_its_room() -> None:
     for silence in (0.0, 1.0):
         listener = Scripted()
         listener.ears = replace(EARS, silence_s=silence)
-        system = Asker(listener, "paper")
+        system = Asker(listener, "titles")
         system.survey([one])
         taken.append(system.plan.most_tokens)
     assert taken[1] == taken[0] + 25
@@ -215,9 +216,59 @@ def test_silence_takes_its_room() -> None:
 def test_clips_are_heard_up_to_their_share() -> None:
     """--seconds 2 for two clips: one second of each, at the model's rate."""
     clips = (sounding(1.5), sounding(0.4, 330.0))
-    heard = ask(Scripted("1"), "paper", "audio_query", clips, seconds=2.0).prompt.clips
+    heard = ask(Scripted("1"), "titles", "audio_query", clips, seconds=2.0).prompt.clips
     assert [len(clip) for clip in heard] == [16_000, 6_400]
     assert np.abs(heard[0]).max() > 0.2
+
+
+LIMITS = {
+    "whole": EARS,
+    "split": replace(EARS, clip_limit_s=0.5),
+    "joined": replace(EARS, several_clips=False),
+    "joined and cut": replace(EARS, several_clips=False, total_limit_s=1.0),
+    "split and cut": replace(EARS, clip_limit_s=0.5, total_limit_s=2.0),
+}
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+@pytest.mark.parametrize("modality", ["audio_query", "audio_only"])
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("lengths", [(), (1.7,), (0.3, 2.2), (1.0, 1.0, 1.6)])
+def test_prompts_count_the_clips_that_were_linked(
+    protocol: str, modality: Modality, limits: str, lengths: tuple[float, ...]
+) -> None:
+    """Not the pieces into which they are split or joined, and not the silence that stands where there is none."""
+    listener = Scripted("1", likely=dict.fromkeys(POOL, -1.0))
+    listener.ears = LIMITS[limits]
+    prompt = ask(listener, protocol, modality, tuple(map(sounding, lengths))).prompt
+    said = re.findall(r"the (?:(\d+) )?clips? that you hear", prompt.text)
+    assert said == ([] if not lengths else [""] if len(lengths) == 1 else [str(len(lengths))])
+    if limits == "split" and lengths == (1.7,):
+        assert len(prompt.clips) == 4
+    if limits.startswith("joined") and lengths:
+        assert len(prompt.clips) == 1
+
+
+def test_only_a_protocol_that_follows_the_published_runs_differs_from_them() -> None:
+    """A list for the card: of the prompt, the clips where there are some, the answers, and what the model adds."""
+    told = {}
+    for protocol, modality in (("titles", "audio_query"), ("titles", "query_only"), ("listwise", "audio_query")):
+        system = Asker(Scripted(), protocol, modality)  # type: ignore[arg-type]
+        system.survey([thread("t0", POOL)])
+        unlike = system.facts().extra.get("unlike_published", [])
+        told[protocol, modality] = [difference.partition(":")[0] for difference in unlike]
+    assert told == {
+        ("titles", "audio_query"): ["prompt", "clips", "answers"],
+        ("titles", "query_only"): ["prompt", "answers"],
+        ("listwise", "audio_query"): [],
+    }
+
+
+def test_an_order_of_candidates_outlives_the_name_of_its_protocol() -> None:
+    """Written down when it was called `paper`: prompts, and so rankings, are the same under the name of today."""
+    pool = [f"song {number}" for number in range(30)]
+    shown = Asker(Scripted(), "titles").protocol.shown(thread("t0", pool))
+    assert shown[:5] == ("song 9", "song 29", "song 6", "song 18", "song 26")
 
 
 def test_constrained_is_what_the_model_prefers() -> None:
@@ -262,7 +313,9 @@ def test_candidates_written_twice_are_one() -> None:
 @pytest.mark.parametrize("protocol", ["constrained", "pointwise"])
 def test_a_server_cannot_be_constrained_nor_asked_for_probabilities(protocol: str) -> None:
     """The message says what it can do."""
-    with pytest.raises(UserError, match=f"--protocol {protocol}: takes a model in this process; use listwise or paper"):
+    with pytest.raises(
+        UserError, match=f"--protocol {protocol}: takes a model in this process; use listwise or titles"
+    ):
         Asker(Remote(), protocol)
 
 

@@ -146,7 +146,7 @@ def test_structured_output_that_is_refused_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("protocol", "answer_format", "items"), [
-    ("listwise", None, "integer"), ("listwise", "text", None), ("paper", None, None), ("paper", "json", "string"),
+    ("listwise", None, "integer"), ("listwise", "text", None), ("titles", None, None), ("titles", "json", "string"),
 ])  # fmt: skip
 def test_the_schema_is_that_of_the_protocol(protocol: Any, answer_format: Any, items: str | None) -> None:
     """Numbers or titles; none for the paper's prompt unless asked for, as it was published with none."""
@@ -157,7 +157,7 @@ def test_the_schema_is_that_of_the_protocol(protocol: Any, answer_format: Any, i
 def test_the_papers_prompt_keeps_invented_titles(tmp_path: Path) -> None:
     """As misses in their places, beside the titles of the pool."""
     with chat_server(to_threads(lambda n, _: Reply(f"B{n}, Wonderwall, A{n}, B{n}"))) as stub:
-        run(stub.url, tmp_path / "run", "--protocol", "paper")
+        run(stub.url, tmp_path / "run", "--protocol", "titles")
         assert stub.bodies[-1]["max_tokens"] == 512
     first = by_thread(tmp_path / "run")["t0"]
     assert (first.ranking[:3], first.n_answered) == (("B0", "Wonderwall", "A0"), 3)
@@ -321,7 +321,7 @@ def test_clips_are_sent_as_wav_before_the_words(tmp_path: Path, arguments: list[
         run_toy(made, data, tmp_path / "run", system_name="openai_api")
     *sound, words = stub.bodies[-1]["messages"][0]["content"]
     assert words["type"] == "text"
-    assert ("the clip" if len(sound) == 1 else f"the {len(sound)} clips") + " that you hear" in words["text"]
+    assert "the 2 clips that you hear" in words["text"]  # as many as were linked, however they are sent
     found = []
     for part in sound:
         assert (part["type"], part["input_audio"]["format"]) == ("input_audio", "wav")

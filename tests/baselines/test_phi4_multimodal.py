@@ -51,7 +51,7 @@ def test_the_adapter_is_added_where_there_is_something_to_hear(folder: Path, mod
     system = checks.make_system(NAME, modality, "--weights", folder, "--protocol", protocol)
     assert isinstance(system.listener, TransformersListener)
     found = system.listener.model.state_dict()
-    merged = modality != "query_only" or protocol == "paper"
+    merged = modality != "query_only" or protocol == "titles"
     n_changed = 0
     for key, value in stored.items():
         up = adapter.get(f"base_model.model.{key.removesuffix('.weight')}.lora_B.weight")

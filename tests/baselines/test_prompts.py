@@ -29,7 +29,7 @@ def test_sound_is_spoken_of_where_there_is_sound(name: str) -> None:
             assert "None" not in text
 
 
-@pytest.mark.parametrize("name", ["listwise", "paper", "constrained"])
+@pytest.mark.parametrize("name", ["listwise", "titles", "constrained"])
 def test_candidates_are_shown_once_in_their_order(name: str) -> None:
     """A dollar sign in a title is only that, and a title is one line."""
     text = prompts.load(name).render(query="What about $candidates?", candidates=TITLES, n_clips=0)
@@ -62,7 +62,14 @@ def test_the_hash_is_that_of_the_file(name: str) -> None:
     assert len({prompts.load(other).sha256 for other in prompts.NAMES}) == len(prompts.NAMES)
 
 
+def test_the_words_of_titles_are_those_of_its_earlier_name() -> None:
+    """The hash on the cards of runs under `--protocol paper`; under another one, they could not be resumed."""
+    prompt = prompts.load("titles")
+    assert prompt.sha256 == "9636222f95dbf7984bff4bdd372cba8f5bda2f79e2581d76a7c866e8d2356a4f"
+    assert prompt.name == "titles"
+
+
 def test_an_unknown_prompt_is_told() -> None:
     """With those that there are."""
-    with pytest.raises(KeyError, match="expected one of listwise, paper"):
+    with pytest.raises(KeyError, match="expected one of listwise, titles"):
         prompts.load("listwse")

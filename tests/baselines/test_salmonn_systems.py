@@ -151,7 +151,7 @@ def test_memory_counts_beams_and_the_ears_as_they_are() -> None:
 
     1,024 tokens of 512 KiB are half a GiB, in float32 one.
     """
-    for protocol, cache in (("listwise", 1.0), ("paper", 4.0)):
+    for protocol, cache in (("listwise", 1.0), ("titles", 4.0)):
         listener = make_system("salmonn_7b", "query_only", "--protocol", protocol).listener
         (line,) = listener.outlook(1024, 1, is_scored=False)
         assert f"weights 28.0, key-value cache {cache}, " in line
@@ -160,14 +160,14 @@ def test_memory_counts_beams_and_the_ears_as_they_are() -> None:
 def test_silence_is_heard_in_the_paper_s_protocol_alone(parts: Parts) -> None:
     """One second of it where nothing is to be heard; other protocols give the model no sound at all."""
     asked = thread("t0", ["A", "B"], ["A"])
-    for protocol, samples in (("paper", [16_000]), ("listwise", [])):
+    for protocol, samples in (("titles", [16_000]), ("listwise", [])):
         system = make_system("salmonn_7b", "query_only", "--protocol", protocol, *parts.arguments)
         sound = system._sound(asked)
         assert [len(clip) for clip in sound] == samples
         assert not any(clip.any() for clip in sound)
 
 
-@pytest.mark.parametrize(("protocol", "beams"), [("paper", 4), ("listwise", 1)])
+@pytest.mark.parametrize(("protocol", "beams"), [("titles", 4), ("listwise", 1)])
 def test_four_beams_search_in_the_paper_s_protocol_alone(protocol: str, beams: int, parts: Parts) -> None:
     """The same answer as `generate` gives with these settings, and no other where Vicuna's own file samples."""
     listener = make_listener("salmonn_7b", *parts.arguments, "--protocol", protocol)

@@ -24,6 +24,7 @@ from ...sound.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, 
 from ...sound.checkpoints import HELP, WHISPER, Checkpoint, find_checkpoint, with_weights
 from ..ears import Ears
 from ..listener import Prompt
+from ..loading import choose_dtype
 from ..local import LocalOptions, TransformersListener
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SalmonnOptions(LocalOptions):
 
 
 class Search(NamedTuple):
-    """How the MusiCRS paper's own run searched for an answer, of at least one token.
+    """How the published run of the MusiCRS paper searched for an answer, of at least one token.
 
     Attributes:
         beams: Beams.
@@ -89,7 +90,7 @@ class SalmonnListener(TransformersListener):
 
     Attributes:
         file: Name of the checkpoint.
-        published: How the paper's own run searched; the `paper` protocol does so, others search greedily.
+        published: How the paper's own run searched; the `titles` protocol does so, others search greedily.
     """
 
     options: SalmonnOptions
@@ -131,8 +132,16 @@ class SalmonnListener(TransformersListener):
         return model
 
     @property
+    def differences(self) -> tuple[str, ...]:
+        """The number format."""
+        dtype = str(choose_dtype(self.options.dtype, self.context.device)).removeprefix("torch.")
+        if dtype == "float16":
+            return ()
+        return (f"number format: {dtype}; the published run used float16 (--dtype float16)",)
+
+    @property
     def beams(self) -> int:
-        """Those of the published run in the protocol of the paper."""
+        """Those of the published run in the protocol `titles`."""
         return self.published.beams if self._is_published else 1
 
     def load_model(self) -> Any:
@@ -206,7 +215,7 @@ class SalmonnListener(TransformersListener):
 
     @property
     def _is_published(self) -> bool:
-        return self.options.protocol == "paper"
+        return self.options.protocol == "titles"
 
     @property
     def _hears(self) -> bool:

@@ -1,12 +1,13 @@
 """How rankings are asked for: one protocol a file, chosen with `--protocol`.
 
     listwise     all candidates at once, numbered; the answer is a list of numbers
-    paper        as the MusiCRS paper asked: all candidates at once, the answer is a list of titles between commas
+    titles       all candidates at once; the answer is a list of titles between commas. The published idea, but not the
+                 published runs: see `Titles.differences`
     constrained  all candidates at once; only titles that are not used yet can be generated, so that every answer ranks
     pointwise    how likely each candidate is as an answer, by the model's own probabilities
 
 Candidates are shown in the order in which the thread holds them, so that a run in several orders (`--shuffles`) tells
-what the order does; `paper` shuffles them first, as was published.
+what the order does; `titles` shuffles them first, as was published.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from ..settings import GenerativeOptions, ProtocolName
 from .base import Answer, Ask, Protocol
 from .constrained import Constrained
 from .listwise import Listwise
-from .paper import Paper
 from .pointwise import Pointwise
+from .titles import Titles
 
 __all__ = ["PROTOCOLS", "Answer", "Ask", "Protocol", "make_protocol"]
 
 PROTOCOLS: dict[ProtocolName, type[Protocol]] = {
     "listwise": Listwise,
-    "paper": Paper,
+    "titles": Titles,
     "constrained": Constrained,
     "pointwise": Pointwise,
 }

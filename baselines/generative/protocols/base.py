@@ -76,6 +76,11 @@ class Protocol(ABC):
     silence: ClassVar[bool] = False
 
     @property
+    def differences(self) -> tuple[str, ...]:
+        """What the published runs of the MusiCRS paper did in another way; empty where a protocol follows none."""
+        return ()
+
+    @property
     def prompt_hash(self) -> str:
         """sha256 of the prompt."""
         return prompts.load(self.name).sha256
@@ -89,7 +94,7 @@ class Protocol(ABC):
 
         Args:
             thread: The thread.
-            n_clips: Number of clips that the model is given with it.
+            n_clips: Number of its clips that the model is given, however they are cut or joined for it.
         """
         query = None if self.modality == "audio_only" else query_of(thread)
         return self.render(query, thread, n_clips)

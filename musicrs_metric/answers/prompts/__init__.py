@@ -1,6 +1,6 @@
 """Prompts as data: a TOML file per protocol, with a version, the words, and how the request is put in each modality.
 
-The words are this project's own; `paper` follows the published idea (all candidates, titles between commas). How
+The words are this project's own; `titles` follows the published idea (all candidates, titles between commas). How
 answers are read is next door, in `musicrs_metric.answers`.
 """
 
@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-NAMES = ("listwise", "paper", "constrained", "pointwise")
+NAMES = ("listwise", "titles", "constrained", "pointwise")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,8 @@ class PromptTemplate:
         Args:
             query: The request in words; None where the model is not given any.
             candidates: The titles in the order in which they are shown.
-            n_clips: Clips that the model hears; 0 for none.
+            n_clips: Clips that the person linked and the model is given, however they are cut or joined for it; 0 for
+                none.
         """
         kind = "audio_query" if n_clips else "query_only"
         if query is None:
@@ -77,4 +78,6 @@ def load(name: str) -> PromptTemplate:
     if name not in NAMES:
         raise KeyError(f"no prompt {name!r}; expected one of {', '.join(NAMES)}")
     data = files(__name__).joinpath(f"{name}.toml").read_bytes()
-    return PromptTemplate(**tomllib.loads(data.decode()), sha256=hashlib.sha256(data).hexdigest())
+    # titles.toml keeps the bytes, and so the hash on the cards of older runs, that it had as paper.toml.
+    values = tomllib.loads(data.decode()) | {"name": name}
+    return PromptTemplate(**values, sha256=hashlib.sha256(data).hexdigest())

@@ -1,0 +1,62 @@
+"""All candidates at once, shuffled, and titles between commas for an answer: the idea of the published runs.
+
+512 new tokens, which a full answer of 100 titles exceeds. Invented titles keep their rank as misses. Where models that
+need audio got silence in query_only, they get it here. `differences` lists what the published runs did in another
+way; a family adds its own (`Listener.differences`), and the run card holds all of them.
+
+Until November 2026 this protocol was called `paper`; `--protocol paper` and run folders of that name still work.
+
+Source: the published prompts and code of the MusiCRS paper (arXiv 2509.19469).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from musicrs_dataset.records import Thread
+from musicrs_metric.base.seeds import shuffled
+
+from ..listener import Listener
+from ..settings import ProtocolName
+from .base import Answer, Ask, Protocol
+from .reading import read_all
+
+_NEW_TOKENS = 512
+_PROMPT = (
+    "prompt: one user turn in this project's words; the published runs used the authors' words, those of the Qwen "
+    "models a system prompt and three user turns"
+)
+_CLIPS = (
+    "clips: those of the dataset, each from its start; the published runs took up to ten random files per thread, "
+    "each from a random offset"
+)
+_ANSWERS = (
+    "answers: read by the rules of musicrs_metric.answers, and a repeated title counts once; the published runs split "
+    "them at commas and counted repeats each time (`python -m baselines reread RUN --rule published`)"
+)
+
+
+class Titles(Protocol):
+    """Asks for titles between commas."""
+
+    name: ClassVar[ProtocolName] = "titles"
+    silence: ClassVar[bool] = True
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Prompt, clips, and reading."""
+        return (_PROMPT, _ANSWERS) if self.modality == "query_only" else (_PROMPT, _CLIPS, _ANSWERS)
+
+    def shown(self, thread: Thread) -> tuple[str, ...]:
+        """The candidates in a random order of the thread's own."""
+        # The purpose keeps the protocol's earlier name: another word would show, and so rank, other orders.
+        return tuple(shuffled(super().shown(thread), self.seed, thread.thread_id, "paper"))
+
+    def budget(self, listener: Listener, thread: Thread) -> int:  # noqa: ARG002
+        """As published."""
+        return self.options.answer_tokens or _NEW_TOKENS
+
+    def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
+        """Complete the prompts and read titles."""
+        return read_all(self, listener, asks, numbered=False, keep_unknown=True)
