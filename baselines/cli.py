@@ -51,6 +51,12 @@ class FusionName(StrEnum):
     zscore = "zscore"
 
 
+class RuleName(StrEnum):
+    """How kept answers are read again."""
+
+    published = "published"
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run(
     context: typer.Context,
@@ -172,6 +178,22 @@ def fuse(
     console.print(f"{card.name} ({card.modality}) lies in {out}.", markup=False, highlight=False, soft_wrap=True)
     score = f"python -m musicrs_metric score --predictions {out} --dataset {card.dataset}"
     console.print(f"Score it with: {score}", markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
+def reread(
+    run: Annotated[Path, typer.Argument(help="A run folder with answers.jsonl.")],
+    rule: Annotated[RuleName, typer.Option(help="The reading rule: published splits answers at commas.")],
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", "-d", help="Directory or name of the run's dataset; [the one on its run card]"),
+    ] = None,
+) -> None:
+    """Score the kept answers of a run by another reading rule, beside the run's own score. It writes nothing."""
+    from .commands.reread import print_reread
+    from .commands.reread import reread as read_again
+
+    print_reread(_console(), run, read_again(run, rule.value, dataset))
 
 
 @app.command("list")

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from musicrs_metric.errors import UserError
 from musicrs_metric.files import write_text
 
 Note = dict[str, Any]
@@ -80,6 +81,36 @@ def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> dict[s
     for file in files:
         file.unlink()
     return sum_ledgers(note.get("ledger") for note in notes)
+
+
+def read_answers(folder: Path) -> dict[str, str | None]:
+    """Read what a model wrote in a finished run.
+
+    Args:
+        folder: The run folder.
+
+    Returns:
+        Thread id to answer, None where the model was asked for no text; empty where the run kept none.
+
+    Raises:
+        UserError: A line is no such note.
+    """
+    file = folder / FILE
+    if not file.exists():
+        return {}
+    answers: dict[str, str | None] = {}
+    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+        try:
+            note = json.loads(line)
+            thread_id, answer = note["thread_id"], note.get("answer")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            thread_id, answer = None, None
+        if not isinstance(thread_id, str) or not isinstance(answer, str | None):
+            raise UserError(
+                f'{file}, line {number}: expected {{"thread_id": "t3_...", "answer": "text", ...}} as a run writes it'
+            )
+        answers[thread_id] = answer
+    return answers
 
 
 def sum_ledgers(ledgers: Iterable[Mapping[str, int] | None]) -> dict[str, int]:

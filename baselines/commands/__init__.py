@@ -1,0 +1,1 @@
+"""Commands of the baselines, one per file."""
