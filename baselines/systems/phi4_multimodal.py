@@ -51,6 +51,13 @@ class Phi4Listener(TransformersListener):
     model_class = "Phi4MultimodalForCausalLM"
     end_tokens = ("<|end|>", "<|endoftext|>")
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """The sampling rate, or that there was no such run."""
+        if self.context.modality == "query_only":
+            return ("modality: the published runs of this model used audio modalities only",)
+        return ("audio: clips at 16 kHz; the published run took them at their own sampling rate",)
+
     def load_model(self) -> Any:
         """Load the weights, and add the speech adapter to them where it belongs."""
         from transformers import GenerationMixin

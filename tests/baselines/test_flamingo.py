@@ -87,7 +87,7 @@ def test_a_second_of_silence_stands_in_as_published(
     silent: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where there is nothing to hear, and in the paper's protocol alone."""
+    """Where there is nothing to hear, and in the protocol titles alone."""
     system = checks.make_system(name, modality, "--weights", folders[name], "--protocol", protocol)
     asked: list[Prompt] = []
 

@@ -62,7 +62,7 @@ def test_every_clip_gives_its_share(parts: Parts) -> None:
     assert "joined into one" in (system.facts().clip_plan or "")
 
 
-def test_the_paper_s_search_is_the_published_one_without_its_draws(parts: Parts) -> None:
+def test_the_search_under_titles_is_the_published_one_without_its_draws(parts: Parts) -> None:
     """Ten beams and a penalty of 1.5 for repetitions, as `generate` has them; other protocols are greedy."""
     prompt = Prompt("Rank these songs, songs, songs.")
     answers = {}

@@ -154,7 +154,7 @@ def test_the_schema_is_that_of_the_protocol(protocol: Any, answer_format: Any, i
     assert (schema and schema["properties"]["ranking"]["items"]["type"]) == items
 
 
-def test_the_papers_prompt_keeps_invented_titles(tmp_path: Path) -> None:
+def test_titles_keep_what_is_invented(tmp_path: Path) -> None:
     """As misses in their places, beside the titles of the pool."""
     with chat_server(to_threads(lambda n, _: Reply(f"B{n}, Wonderwall, A{n}, B{n}"))) as stub:
         run(stub.url, tmp_path / "run", "--protocol", "titles")

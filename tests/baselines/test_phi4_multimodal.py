@@ -45,7 +45,7 @@ def test_the_weights_are_those_of_the_pull_request() -> None:
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_adapter_is_added_where_there_is_something_to_hear(folder: Path, modality: Modality, protocol: str) -> None:
-    """W + alpha / r * B A in every map of the language model; nothing in query_only, but in the paper's protocol."""
+    """W + alpha / r * B A in every map of the language model; nothing in query_only, but in the protocol titles."""
     stored = safetensors.load_file(folder / "model.safetensors")
     adapter = safetensors.load_file(folder / ADAPTER)
     system = checks.make_system(NAME, modality, "--weights", folder, "--protocol", protocol)

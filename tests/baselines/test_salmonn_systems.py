@@ -157,7 +157,7 @@ def test_memory_counts_beams_and_the_ears_as_they_are() -> None:
         assert f"weights 28.0, key-value cache {cache}, " in line
 
 
-def test_silence_is_heard_in_the_paper_s_protocol_alone(parts: Parts) -> None:
+def test_silence_is_heard_in_titles_alone(parts: Parts) -> None:
     """One second of it where nothing is to be heard; other protocols give the model no sound at all."""
     asked = thread("t0", ["A", "B"], ["A"])
     for protocol, samples in (("titles", [16_000]), ("listwise", [])):
@@ -168,7 +168,7 @@ def test_silence_is_heard_in_the_paper_s_protocol_alone(parts: Parts) -> None:
 
 
 @pytest.mark.parametrize(("protocol", "beams"), [("titles", 4), ("listwise", 1)])
-def test_four_beams_search_in_the_paper_s_protocol_alone(protocol: str, beams: int, parts: Parts) -> None:
+def test_four_beams_search_in_titles_alone(protocol: str, beams: int, parts: Parts) -> None:
     """The same answer as `generate` gives with these settings, and no other where Vicuna's own file samples."""
     listener = make_listener("salmonn_7b", *parts.arguments, "--protocol", protocol)
     prompt = Prompt("Rank these songs.")
