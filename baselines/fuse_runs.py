@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -54,7 +54,11 @@ def fuse_runs(
         odd = sorted(answers[0].keys() ^ answers[1].keys())
         raise UserError(f"{a} and {b}: in one run only: {count(len(odd), 'thread')}, such as {odd[0]}; finish both")
     fused = [fuse(own, answers[1][thread], method, weight) for thread, own in answers[0].items()]
+    control = _control(cards)
+    name = name or f"{cards[0].name} + {cards[1].name}"
+    name = ", ".join([name, *(swap for swap in control.values() if swap not in name)])
     card = _fused_card(*cards, name=name, settings={"method": method, "weight": weight}, predictions=fused)
+    card.extra.update(control)
     card.extra["fused"] = [
         {"name": card.name, "sha256": file_sha256(folder / PREDICTIONS)}
         for card, folder in zip(cards, (a, b), strict=True)
@@ -72,8 +76,14 @@ def _read(folder: Path) -> tuple[RunCard, dict[str, Prediction]]:
     return card, {prediction.thread_id: prediction for prediction in predictions.predictions}
 
 
+def _control(cards: Sequence[RunCard]) -> dict[str, str]:
+    """What makes the result a control run: one of the two is, and whoever names the result cannot hide it."""
+    swaps = dict.fromkeys(card.extra["control"] for card in cards if card.extra.get("control"))
+    return {"control": " + ".join(swaps)} if swaps else {}
+
+
 def _fused_card(
-    a: RunCard, b: RunCard, *, name: str | None, settings: dict[str, Any], predictions: list[Prediction]
+    a: RunCard, b: RunCard, *, name: str, settings: dict[str, Any], predictions: list[Prediction]
 ) -> RunCard:
     def one(read: Callable[[RunCard], T]) -> T | None:
         """What both say, or the only one that says anything."""
@@ -88,7 +98,7 @@ def _fused_card(
     known = [card.open_weights for card in (a, b) if card.open_weights is not None]
     modality: Modality = a.modality if a.modality == b.modality else "audio_query"
     return RunCard(
-        name=name or f"{a.name} + {b.name}",
+        name=name,
         paradigm=max(a.paradigm, b.paradigm, key=_PARADIGMS.index),
         modality=modality,
         dataset=a.dataset,

@@ -10,7 +10,7 @@ decoded is another matter: it fails its thread, and the log names it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,12 +142,16 @@ class Record:
     Args:
         system: The system.
         threads: The threads that it ranked.
+        failed: Those that it failed on without an answer, so that nothing of their clips was used.
     """
 
     FILE = "audio.jsonl"
 
-    def __init__(self, system: System, threads: Iterable[Thread]) -> None:
-        self._heard = [Heard(thread, system.heard(thread)) for thread in threads]
+    def __init__(self, system: System, threads: Iterable[Thread], failed: Container[str] = ()) -> None:
+        self._heard = [
+            Heard(thread, [0.0] * len(thread.clips or ()) if thread.thread_id in failed else system.heard(thread))
+            for thread in threads
+        ]
 
     def coverage(self) -> dict[str, float]:
         """Share of the threads that have clips, and the mean seconds that those offer and that were used of them."""

@@ -16,7 +16,7 @@ from .answers import FAILURES, Answers, blaming
 from .card import complete_card, draft_card
 from .data import Data
 from .hearing import Record, check_clips
-from .notes import NoteWriter, finish_notes, has_notes
+from .notes import NoteWriter, finish_notes, has_notes, read_answers
 from .parts import PartWriter, in_order, share
 from .processes import Processes
 from .reporter import Reporter
@@ -121,12 +121,14 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
                 "--retry-failed tries again"
             )
         seconds = None if finished else round(time.monotonic() - started, 3)
+        ledger = finish_notes(plan.out, folder.parts, wanted)
         ranked = (plan.data.threads[position[prediction.thread_id]] for prediction in predictions)
+        # An answer that could not be read counts as failed, too, but its clips were used.
+        failed = {p.thread_id for p in predictions if p.outcome == "failed"} - read_answers(plan.out).keys()
         with blaming(plan.system.declaration.name, "heard", plan.out / FAILURES):
-            heard = None if policy is None else Record(plan.system, ranked)
+            heard = None if policy is None else Record(plan.system, ranked, failed)
         coverage = None if heard is None else heard.coverage()
         card = complete_card(folder.card, predictions, processes, seconds, coverage)
-        ledger = finish_notes(plan.out, folder.parts, wanted)
         if ledger:
             card = replace(card, extra=card.extra | {"ledger": ledger})
         folder.end(predictions, card, heard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class DualEncoder(System):
         super().__init__(options, context)
         if not 0 <= options.audio_weight <= 1:
             raise UserError(f"--audio-weight {options.audio_weight}: expected a number from 0 to 1")
-        if options.seconds <= 0:
+        if not 0 < options.seconds < math.inf:
             raise UserError(f"--seconds {options.seconds}: expected a positive number")
         self._model = self.make_model()
         self._texts: TextVectors | TextEmbedder = TextVectors(self._model, context)

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..generative.ears import Ears
+from ..generative.families.whisper import check_length
 from ..generative.listener import Prompt
 from ..generative.local import LocalGenerative, LocalOptions, TransformersListener
 from ..options import option
@@ -56,6 +57,7 @@ class Qwen2AudioListener(TransformersListener):
         texts = [self._chat(prompt) for prompt in prompts]
         clips = [clip for prompt in prompts for clip in prompt.clips]
         rate = self.ears.sampling_rate
+        check_length(clips, self._processor.feature_extractor)
         sound = {"audio": clips, "sampling_rate": rate} if clips else {}
         return dict(self._processor(text=texts, **sound, return_tensors="pt", padding=True, padding_side="left"))
 

@@ -306,6 +306,8 @@ def test_the_card_names_the_model_that_was_chosen(monkeypatch: pytest.MonkeyPatc
     [
         (["--audio-weight", "1.5"], r"--audio-weight 1\.5: expected a number from 0 to 1"),
         (["--seconds", "0"], r"--seconds 0\.0: expected a positive number"),
+        (["--seconds", "nan"], "--seconds nan: expected a positive number"),
+        (["--seconds", "inf"], "--seconds inf: expected a positive number"),
         (["--weights", "/no/such"], "--weights /no/such: no such folder; expected a Hub id"),
     ],
 )

@@ -143,6 +143,16 @@ def test_other_pools_are_kept_in_the_configuration(tmp_path: Path) -> None:
     assert (card.name, card.config, card.reads) == ("both", "audio_query_balanced", "labels")
 
 
+def test_a_control_stays_a_control(words: Path, tmp_path: Path) -> None:
+    """In the name, whatever the user calls the result, and in the field by which controls are known."""
+    predictions = [Prediction("t0", ("A", "B")), Prediction("t1", ("C", "D"))]
+    other = save(tmp_path / "control", predictions, extra={"control": "shuffled-query"})
+    for place, name in enumerate((None, "both")):
+        card = fuse_runs(words, other, tmp_path / f"out{place}", name=name)
+        assert read_run_card(tmp_path / f"out{place}").extra["control"] == "shuffled-query"
+        assert card.name == ("words + words, shuffled-query" if name is None else "both, shuffled-query")
+
+
 @pytest.mark.parametrize(
     ("predictions", "changes", "message"),
     [

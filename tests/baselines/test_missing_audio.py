@@ -180,6 +180,29 @@ def test_the_run_records_what_was_offered_and_heard(tmp_path: Path) -> None:
     assert coverage == {"threads": 0.4, "seconds_offered": (35 + 8 + 20) / 2, "seconds_used": (30 + 8 + 20) / 2}
 
 
+class Faulty(Listener):
+    """Fails on t0, and cannot read the answer that it got for t2."""
+
+    def answer(self, one: Thread) -> Prediction:
+        if one.thread_id == "t0":
+            raise ValueError("a clip cannot be decoded")
+        return Prediction(one.thread_id, tuple(one.candidates), outcome="failed", n_answered=0)
+
+    def notes(self) -> list[dict[str, Any]]:
+        return [{"thread_id": "t2", "answer": "no list"}]
+
+
+def test_of_a_thread_that_failed_nothing_was_used(tmp_path: Path) -> None:
+    """Its clips are offered and counted as unused; an answer that cannot be read has used them."""
+    system = build_system(f"{__name__}:Faulty", "audio_only")
+    run_toy(system, data("audio_only"), tmp_path / "run")
+    lines = [json.loads(line) for line in (tmp_path / "run/audio.jsonl").read_text().splitlines()]
+    used = {line["thread_id"]: [clip["used_s"] for clip in line["clips"]] for line in lines}
+    assert (used["t0"], used["t2"]) == ([0.0, 0.0], [20.0])
+    coverage = read_run_card(tmp_path / "run").audio_coverage
+    assert coverage == {"threads": 0.4, "seconds_offered": (35 + 8 + 20) / 2, "seconds_used": 20 / 2}
+
+
 def dataset(folder: Path) -> Path:
     """A dataset on disk: the first two mini threads have a clip each, the third has none."""
     threads, about = resolve_source("mini", clips=False)

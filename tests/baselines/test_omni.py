@@ -55,6 +55,16 @@ def test_a_hundred_frames_become_thirteen_vectors() -> None:
     assert in_chunks(30_000) == 3900  # 300 s at 13 a second
 
 
+def test_an_extractor_that_would_cut_a_clip_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
+    """Of another model, for 5 s: a clip of 6 s would lose its end without a message."""
+    folder = shutil.copytree(folders["qwen2_5_omni"], tmp_path / "short")
+    transformers.WhisperFeatureExtractor(feature_size=16, chunk_length=5).save_pretrained(folder)
+    listener = checks.make_listener("qwen2_5_omni", "--weights", folder)
+    assert listener.encode([Prompt("words", (tone(5.0),))])
+    with pytest.raises(ValueError, match=r"a clip of 6\.0 s, but the extractor next to the weights takes 5 s"):
+        listener.encode([Prompt("words", (tone(5.0), tone(6.0)))])
+
+
 def _official(name: str, folder: Path, text: str, clips: Sequence[Samples]) -> Any:
     """What the official processor makes of a prompt that has one mark for each clip."""
     pytest.importorskip("torchvision", reason="the official processors import torchvision")

@@ -67,11 +67,15 @@ class WhisperEar:
         """Turn the clips of one prompt into frames.
 
         Args:
-            clips: At least one, each of shape (n,), mono at the extractor's rate; what is longer than the extractor's
-                length is cut off by "beyond".
+            clips: At least one, each of shape (n,), mono at the extractor's rate.
+
+        Raises:
+            ValueError: A clip is longer than the extractor's length, under "beyond".
         """
         full, hop = self.extractor.n_samples, self.extractor.hop_length
         size = full if self.filling == "windows" else max(map(len, clips))
+        if self.filling == "beyond":
+            check_length(clips, self.extractor)
         pieces = [[clip[start : start + size] for start in range(0, len(clip), size)] for clip in clips]
         given: dict[str, Any] = {"padding": "max_length", "max_length": full}
         if self.filling == "beyond":
@@ -90,6 +94,25 @@ class WhisperEar:
         frames = iter(mask.sum(-1).tolist())
         counts = [self.count(sum(islice(frames, len(clip)))) for clip in pieces]
         return Sound(found["input_features"], mask, counts)
+
+
+def check_length(clips: Sequence[Samples], extractor: Any) -> None:
+    """Refuse clips of which an extractor would drop the end without a message.
+
+    Args:
+        clips: Each of shape (n,), mono at the extractor's rate.
+        extractor: A `WhisperFeatureExtractor` of transformers.
+
+    Raises:
+        ValueError: One is too long.
+    """
+    longest = max(map(len, clips), default=0)
+    if longest > extractor.n_samples:
+        raise ValueError(
+            f"a clip of {longest / extractor.sampling_rate:.1f} s, but the extractor next to the weights takes "
+            f"{extractor.n_samples / extractor.sampling_rate:g} s and would drop the rest; are these the weights of "
+            "another model?"
+        )
 
 
 def as_inputs(sounds: Sequence[Sound], mask: str) -> dict[str, Tensor]:
