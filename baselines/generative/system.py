@@ -22,7 +22,6 @@ from .memory import is_out_of_memory, release
 from .protocols import Answer, Ask, Protocol, make_protocol
 from .settings import GenerativeOptions
 
-
 # Field of the card that lists what the published runs did in another way.
 UNLIKE_PUBLISHED = "unlike_published"
 

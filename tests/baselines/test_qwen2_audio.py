@@ -258,3 +258,16 @@ def test_weights_are_of_the_revision_that_the_card_names(
     assert asked == [(None, False)]
     listener.load()
     assert asked == [(None, False), ("aaa", True)]
+
+
+@pytest.mark.parametrize("protocol", ["titles", "listwise"])
+def test_a_clip_in_four_pieces_is_one_clip(protocol: str, folder: Path) -> None:
+    """Case H20: the model takes 95 s as four pieces; the prompt speaks of the one clip that was linked."""
+    system = family.make_system(NAME, "audio_query", "--weights", folder, "--protocol", protocol)
+    one = replace(thread("t3_a", ("Amber", "Birch", "Cedar")), clips=(sounding(95.0),))
+    system.survey([one])
+    prompt = system.ask(one).prompt
+    assert len(prompt.clips) == 4
+    assert "With it they gave the clip that you hear." in prompt.text
+    differences = system.facts().extra.get("unlike_published", [])
+    assert any("79 s per thread" in difference for difference in differences) == (protocol == "titles")
