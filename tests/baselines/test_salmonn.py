@@ -293,7 +293,7 @@ def test_the_authors_list_of_keys_loads(cases: Path, tmp_path: Path) -> None:
 def test_copies_of_the_shared_table_change_nothing(
     flavour: Flavour, kind: Any, parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Case H14: the eleven later layers of BEATs, equal to its own table in the precision of the file: no word of them."""
+    """Case H14: eleven layers of BEATs, equal to its own table in the precision of the file, bring no message."""
     beats = load_beats(parts.beats)
     own = beats.state_dict()[table_of(0).removeprefix("beats.")]
     tensors = draw(flavour)
