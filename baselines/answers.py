@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Prediction, PredictionError, format_line
 
 from .hearing import rank_by_policy
-from musicrs_metric.base.seeds import shuffled
 from .system import System, Task
 
 FAILURES = "failures.log"

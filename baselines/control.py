@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from musicrs_dataset.records import Clip, Thread
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.errors import UserError, count
 
 from .data import Control, Data, Swap
-from musicrs_metric.base.seeds import shuffled
 from .system import Context
 
 

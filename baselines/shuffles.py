@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.files import to_json, write_text
 from musicrs_metric.run_card import RunCard
 
@@ -20,7 +21,6 @@ from .order_effects import OrderEffects, order_effects
 from .processes import Processes
 from .reporter import Reporter
 from .runner import Plan, Result, run
-from musicrs_metric.base.seeds import shuffled
 from .summary import ranked_only
 
 FOLDER = "shuffles"

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from musicrs_dataset.records import Thread
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.predictions import Prediction
 
 from ..embed import TextEmbedder
 from ..options import option
-from musicrs_metric.base.seeds import shuffled
 from ..system import Context, Declaration, Facts, System, Task
 from ..texts import query_of
 from ..weights import HELP, MODEL_ID, find_minilm

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.predictions import Prediction
 
-from musicrs_metric.base.seeds import shuffled
 from ..system import ALL_MODALITIES, Declaration, System, Task
 
 

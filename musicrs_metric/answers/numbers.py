@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from ..matching import Pool
-
 from .items import decisive
 from .result import Item
 

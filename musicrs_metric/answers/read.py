@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from ..matching import Pool, normalise
 from ..prediction_line import Outcome
-
 from .items import is_something, item, n_named
 from .lines import from_lines
 from .numbers import Numbers

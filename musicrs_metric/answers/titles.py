@@ -24,7 +24,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ..matching import Pool
-
 from .wrapping import unmarked, unwrapped
 
 # An answer with more unknown titles than this is a loop, and no further ones are compared letter by letter.

@@ -12,12 +12,12 @@ import pytest
 from baselines.data import Data, as_references, load_data
 from baselines.hearing import choose_policy
 from baselines.launch import build_system
-from musicrs_metric.base.seeds import shuffled
 from baselines.summary import score_result
 from baselines.system import Context, Declaration, MissingAudio, System, Task
 from musicrs_dataset.build import build
 from musicrs_dataset.records import Clip, Thread
 from musicrs_dataset.sources import resolve_source
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Outcome, Prediction, read_predictions
 from musicrs_metric.run_card import Modality, read_run_card

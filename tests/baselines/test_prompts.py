@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_metric.answers import prompts
-from musicrs_metric.answers import read_answer
+from musicrs_metric.answers import prompts, read_answer
 from musicrs_metric.matching import Pool
 
 TITLES = ("Iris", "Cash $query", "Two\nlines")

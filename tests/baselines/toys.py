@@ -14,9 +14,9 @@ from baselines.options import option
 from baselines.processes import Processes
 from baselines.reporter import Reporter
 from baselines.runner import Plan, Result, run
-from musicrs_metric.base.seeds import shuffled
 from baselines.system import Context, Declaration, System, Task
 from musicrs_dataset.records import Comment, Entities, Thread
+from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import Reads
 

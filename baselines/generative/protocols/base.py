@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from musicrs_dataset.records import Thread
+from musicrs_metric.answers import prompts
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import Modality
 
 from ...texts import query_of
-from musicrs_metric.answers import prompts
 from ..listener import Listener, Prompt
 from ..settings import GenerativeOptions, ProtocolName
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from musicrs_metric.answers import complete_ranking, read_answer
 from musicrs_metric.matching import Pool
 
 from ..listener import Completion, Listener
-from musicrs_metric.answers import complete_ranking, read_answer
 from .base import Answer, Ask, Protocol
 
 
