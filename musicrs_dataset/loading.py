@@ -4,16 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.named import first_line, load_named
+from musicrs_metric.base.named_dataset import first_line, load_named
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
-from .schema import CONFIGS, SPLIT, arrow_schema, base_config, from_row
+from .schema import CONFIGS, DEFAULT_CONFIG, SPLIT, arrow_schema, base_config, from_row
+
+if TYPE_CHECKING:
+    import datasets
 
 _BATCH = 4  # threads; ten clips each fit in memory anywhere
+
+
+def load(config: str = DEFAULT_CONFIG, dataset: str | Path = DEFAULT_DATASET) -> datasets.Dataset:
+    """Load a configuration as `datasets.load_dataset` does, without its cache and without a look at the network.
+
+    Args:
+        config: Configuration.
+        dataset: The installed name "musicrs", the directory given to `build`, the folder in it, or a Hub id.
+
+    Returns:
+        The rows of its one split. Those of a folder are in memory, as compressed clips where it has audio; those of
+        the installed name are mapped from the disk.
+
+    Raises:
+        UserError: No such dataset or configuration, a file that cannot be read, or rows that are not those that were
+            installed.
+    """
+    folder = dataset_folder(dataset)
+    if folder is None:
+        return load_named(str(dataset), config)  # type: ignore[no-any-return]
+    import datasets
+    import pyarrow
+
+    schema = arrow_schema(base_config(config))
+    batches = list(_folder_batches(folder, config, audio=True))
+    return datasets.Dataset(pyarrow.Table.from_batches(batches, schema), split=datasets.NamedSplit(SPLIT))
 
 
 def load_threads(dataset: str | Path = DEFAULT_DATASET, config: str = "query_only") -> list[Thread]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..named import load_named
+from ..base.named_dataset import load_named
 from ..references import References, dataset_folder, load_references
 
 # From the configuration that carries the most to the one that carries the least; the three share pools and labels.
