@@ -42,7 +42,8 @@ def build(
 
     Args:
         threads: The conversations, in dataset order.
-        out: The directory in which the folder is made or, where it is a dataset, replaced; `about.loads_as` is its name.
+        out: The directory in which the folder is made or, where it is a dataset, replaced. Its name is
+            `about.loads_as`.
         about: What must be said of them.
         configs: Which of the published configurations to write.
         pools: Further pools; each brings one more configuration per entry of `configs`, with the audio once more.

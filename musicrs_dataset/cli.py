@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from musicrs_metric.base.output import print_json
 from musicrs_metric.errors import UserError, front_door
 from musicrs_metric.progress import track
 from musicrs_metric.references import DEFAULT_DATASET
@@ -42,7 +42,7 @@ def build(
     ],
     out: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="Where to make the folder, `musicrs` or `musicrs_mini`; one there is replaced."),
+        typer.Option(metavar="DIR", help="Where to make `musicrs/`, or `musicrs_mini/`; one there is replaced."),
     ],
     audio: Annotated[
         Path | None,
@@ -135,7 +135,7 @@ def validate(
 
     found = check(dataset, clips=clips, track=_progress("Checking"))
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         from rich.console import Console
 
@@ -169,7 +169,7 @@ def describe(
         raise UserError(f"{dataset}, configuration {config!r}: there are no threads in it")
     about = count(threads)
     if as_json:
-        _print_json(about.to_dict())
+        print_json(about.to_dict())
         return
     from rich.console import Console
 
@@ -209,10 +209,6 @@ def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[Nam
     if names and len(names) != len(files):
         raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one for each, or none")
     return [read_named_pools(file, name) for file, name in zip(files, names or [None] * len(files), strict=True)]
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _console() -> Console:

@@ -4,9 +4,9 @@ The rows of each configuration go into the cache of `datasets`, under the hash o
 called musicrs can write. A note beside them says what the name stands for. Two files in the environment make `datasets`
 read the note: see `musicrs_metric.base.name_hook`.
 
-Without these files `datasets` would serve whichever folder of its cache changed last, and that may hold other rows. Each
-configuration therefore also has a sign: a folder that `datasets` cannot read. It then refuses the name with an error
-that shows the name of the sign. The sign survives every way to copy a cache.
+Without these files `datasets` would serve whichever folder of its cache changed last, and that may hold other rows.
+Each configuration therefore also has a sign: a folder that `datasets` cannot read. It then refuses the name with an
+error that shows the name of the sign. The sign survives every way to copy a cache.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ from .folders import replacing_folder
 from .loading import config_names
 from .manifest import MANIFEST
 from .replaced import manifest_of
-from .schema import CONFIGS, DEFAULT_CONFIG, SPLIT, VERSION
+from .schema import CONFIGS, SPLIT, VERSION
 
 _HOOK = Path(name_hook.__file__)
 _HOOK_MODULE = "musicrs_name"
-_SIGN = ("datasets cannot serve this name by itself", "run python -m musicrs_dataset install DIRECTORY")
+_SIGN = (
+    "datasets cannot serve this name by itself",
+    "restart Python, or run python -m musicrs_dataset install DIRECTORY",
+)
 _LABELS = ["thread_id", "candidates", "ground_truth"]
 
 
@@ -71,8 +74,8 @@ class Installed:
 
 
 _NO_ENVIRONMENT = (
-    f"this Python's packages cannot be written to, so `datasets` will refuse the name {DEFAULT_DATASET!r}: install with a "
-    "Python of your own, or call musicrs_dataset.load"
+    f"the packages of this Python cannot be written to, so `datasets` refuses the name {DEFAULT_DATASET!r}: use a "
+    "Python environment of your own, or call musicrs_dataset.load"
 )
 
 
@@ -94,14 +97,14 @@ def install(dataset: str | Path, *, metric: bool = True) -> Installed:
         raise UserError(f"{dataset}: a name, expected the directory given to `musicrs_dataset build --out`")
     before = read_installation()
     cache = Path(name_hook.datasets_cache()) / DEFAULT_DATASET
-    names = config_names(folder)
-    names.sort(key=lambda name: (name != DEFAULT_CONFIG, list(CONFIGS).index(name) if name in CONFIGS else len(CONFIGS)))
+    there = config_names(folder)
+    names = [name for name in CONFIGS if name in there] + [name for name in there if name not in CONFIGS]
     try:
         note = _write_rows(folder, names, cache)
-        _remove_earlier(cache, keep=note["hash"])
         for config in {*names, *CONFIGS}:
             _put_sign(cache / config)
         write_text(cache / name_hook.NOTE, [to_json(note, indent=2), "\n"])
+        _remove_earlier(cache, keep=note["hash"])
     except OSError as error:
         raise UserError(
             f"{folder}: complete, but not installed ({error.strerror or error}: {error.filename}); set HF_HOME to a "
@@ -140,9 +143,9 @@ def check() -> Iterator[tuple[bool, str]]:
         except UserError as error:
             yield False, f"{config}: {error}"
     cache = Path(name_hook.datasets_cache()) / DEFAULT_DATASET
-    unsigned = [config for config in {*installation.configs, *CONFIGS} if not (cache / config).joinpath(*_SIGN).is_dir()]
+    signs = ((cache / config).joinpath(*_SIGN) for config in {*installation.configs, *CONFIGS})
     hook = next((folder for folder in _site_folders() if _holds_hook(folder)), None)
-    if unsigned or hook is None:
+    if hook is None or not all(sign.is_dir() for sign in signs):
         yield False, f"this environment may give the name other rows; install again with {installation.repair()}"
     else:
         yield True, f'this environment: load_dataset("{DEFAULT_DATASET}") gives these rows ({hook / _HOOK_MODULE}.pth)'
@@ -185,12 +188,11 @@ def _write_rows(folder: Path, names: list[str], cache: Path) -> dict[str, Any]:
 
 def _copy_rows(shards: list[Path], target: Path) -> tuple[dict[str, Any], int]:
     """Copy Parquet rows into the stream that `datasets` maps into memory; returns their column types and size."""
+    import pyarrow
     import pyarrow.parquet as parquet
 
     schema = parquet.read_schema(shards[0])
     size = 0
-    import pyarrow
-
     with pyarrow.OSFile(str(target), "wb") as sink, pyarrow.ipc.new_stream(sink, schema) as writer:
         for shard in shards:
             with parquet.ParquetFile(shard) as file:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from musicrs_metric.base.named_dataset import first_line, load_named, read_installation
 from musicrs_metric.errors import UserError
-from musicrs_metric.base.named_dataset import first_line, load_named
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
@@ -96,6 +96,25 @@ def config_names(folder: Path) -> list[str]:
     return sorted({shard.parent.name for shard in folder.glob(f"*/{SPLIT}-*.parquet")})
 
 
+def available_configs(dataset: str | Path) -> list[str]:
+    """List the configurations of a dataset, as far as they are known without the network.
+
+    Args:
+        dataset: As for `load_threads`.
+
+    Returns:
+        Those of a folder or of the installed name; the published ones where `dataset` is another name.
+
+    Raises:
+        UserError: A path that does not exist or holds no dataset.
+    """
+    folder = dataset_folder(dataset)
+    if folder is not None:
+        return config_names(folder)
+    installation = read_installation() if str(dataset) == DEFAULT_DATASET else None
+    return list(CONFIGS) if installation is None else list(installation.configs)
+
+
 def richest_config(dataset: str | Path) -> str:
     """The configuration of a dataset that carries the most of each thread, among those that were built.
 
@@ -103,13 +122,12 @@ def richest_config(dataset: str | Path) -> str:
         dataset: As for `load_threads`.
 
     Returns:
-        The first of the published configurations that its folder has; the default one where `dataset` is a name.
+        The first of the published configurations that it has; see `available_configs`.
 
     Raises:
         UserError: A path that does not exist or holds no dataset.
     """
-    folder = dataset_folder(dataset)
-    names = list(CONFIGS) if folder is None else config_names(folder)
+    names = available_configs(dataset)
     return next((name for name in CONFIGS if name in names), names[0])
 
 

@@ -75,8 +75,8 @@ def agree(
     """Say how far annotators are and agree: -> private/agreement/agreement.json, votes.csv, disagreements.csv."""
     from rich.console import Console
 
+    from musicrs_metric.base.output import print_json
     from musicrs_metric.errors import count
-    from musicrs_metric.files import to_json
 
     from ..layout import Work
     from . import places
@@ -96,7 +96,7 @@ def agree(
     if store.damaged:
         told.print(f"{count(store.damaged, 'damaged line')} passed over", style="yellow")
     if as_json:
-        typer.echo(to_json(found.to_dict(), indent=2))
+        print_json(found.to_dict())
     else:
         _print(found)
     told.print(f"wrote {places.agreement(folder)}", markup=False, highlight=False, soft_wrap=True)

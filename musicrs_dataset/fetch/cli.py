@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from musicrs_metric.base.output import print_json
 from musicrs_metric.errors import UserError, count
-from musicrs_metric.files import to_json
 from musicrs_metric.progress import rough_time, say, track
 from musicrs_metric.references import DEFAULT_DATASET
 
@@ -89,7 +89,7 @@ def status(
 
     summary = summarise(_threads(dataset, config), cache)
     if as_json:
-        typer.echo(to_json(summary.to_dict(), indent=2))
+        print_json(summary.to_dict())
     else:
         _print(summary)
 

@@ -66,7 +66,7 @@ def installed_folder(cache: str, note: dict[str, Any], config: str) -> str:
 class _OnImport:
     """Waits for the one module of `datasets` that resolves names."""
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: Any = None, _: Any = None) -> Any:
         if name != _LOADER:
             return None
         from importlib.machinery import PathFinder
@@ -93,23 +93,44 @@ def _serve(load: Any) -> None:
 
     @wraps(others)
     def dataset_module_factory(path: str, *args: Any, **kwargs: Any) -> Any:
-        named_files = kwargs.get("data_files") or kwargs.get("data_dir")
-        if path == NAME and not named_files and not os.path.isdir(path):  # a folder of that name is a path
-            module = _installed_module(load, kwargs.get("cache_dir"))
-            if module is not None:
-                return module
-        return others(path, *args, **kwargs)
+        if path != NAME or kwargs.get("data_files") or kwargs.get("data_dir"):
+            return others(path, *args, **kwargs)
+        cache = os.path.expanduser(str(kwargs.get("cache_dir") or load.config.HF_DATASETS_CACHE))
+        note = read_note(cache)
+        if os.path.isdir(path):  # a folder of that name in this directory, which `datasets` takes for what is meant
+            if note is None:
+                return others(path, *args, **kwargs)
+            _refuse_other_folder(note)
+        if note is None:
+            raise FileNotFoundError(
+                f"nothing is installed under the name {NAME!r} in {cache}; "
+                "run `python -m musicrs_dataset install DIRECTORY`"
+            )
+        return _installed_module(load, cache, note)
 
     dataset_module_factory.serves_installed = True  # type: ignore[attr-defined]
     load.dataset_module_factory = dataset_module_factory
 
 
-def _installed_module(load: Any, cache_dir: Any) -> Any:
-    """What `datasets` needs to read the installed folders; None where nothing is installed."""
-    cache = os.path.expanduser(str(cache_dir or load.config.HF_DATASETS_CACHE))
-    note = read_note(cache)
-    if note is None:
-        return None
+def _refuse_other_folder(note: dict[str, Any]) -> None:
+    """Refuse a folder called musicrs that holds other data than the name was given to."""
+    import json
+
+    try:
+        with open(os.path.join(NAME, "manifest.json"), encoding="utf-8") as file:
+            configs = json.load(file)["configs"]
+        is_same = all(configs[config]["fingerprint"] == note["configs"][config] for config in note["configs"])
+    except (OSError, ValueError, LookupError, TypeError):
+        is_same = False
+    if not is_same:
+        raise FileNotFoundError(
+            f"{os.path.abspath(NAME)}: another dataset than the one installed under the name {NAME!r}; write ./{NAME} "
+            f"to load the folder, or install it with `python -m musicrs_dataset install {os.path.abspath(NAME)}`"
+        )
+
+
+def _installed_module(load: Any, cache: str, note: dict[str, Any]) -> Any:
+    """What `datasets` needs to read the installed folders."""
     for config in note["configs"]:
         folder = installed_folder(cache, note, config)
         if not os.path.isdir(folder):

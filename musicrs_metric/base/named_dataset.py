@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import UserError, count, show
+from ..errors import UserError, count
 from . import name_hook
 
 SPLIT = "test"
@@ -77,7 +76,8 @@ def load_named(name: str, config: str) -> Any:
         return datasets.load_dataset(name, config, split=SPLIT)
     # OSError: not in the cache, not on the Hub, no network. DatasetsError: files that are no such dataset.
     except (ValueError, OSError, datasets.exceptions.DatasetsError) as error:
-        raise _not_found(name, config, first_line(error)) from error
+        reason = first_line(error) if "/" in name else "no such directory, and nothing was loaded under this name"
+        raise _not_found(name, config, reason) from error
     finally:
         datasets.config.HF_HUB_OFFLINE = offline
         datasets.utils.logging.set_verbosity(verbosity)
