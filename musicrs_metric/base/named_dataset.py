@@ -37,7 +37,7 @@ class Installation:
 
     def describe(self, config: str) -> str:
         """Name the installed rows of a configuration in a few words."""
-        return f"{count(self.threads, 'thread')}, fingerprint {self.configs[config][:12]}"
+        return f"{count(self.threads, 'thread')} (fingerprint {self.configs[config][:12]})"
 
 
 def read_installation() -> Installation | None:
@@ -102,7 +102,7 @@ def refuse_other_rows(columns: dict[str, list[Any]], config: str, place: str) ->
     found = fingerprint(zip(*(columns[name] for name in REFERENCE_COLUMNS), strict=True))
     if found != installation.configs[config]:
         raise UserError(
-            f"{place}: holds {count(len(columns['thread_id']), 'thread')}, fingerprint {found[:12]}, but the name "
+            f"{place}: holds {count(len(columns['thread_id']), 'thread')} (fingerprint {found[:12]}), but the name "
             f"{name_hook.NAME!r} was given to {installation.describe(config)}; install again with "
             f"{installation.repair()}, or name the directory that you mean (./{name_hook.NAME} is one)"
         )
