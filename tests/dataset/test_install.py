@@ -239,7 +239,9 @@ def test_check_and_repair(put: Install, home: Path, tmp_path: Path) -> None:
 
 def test_only_the_authors_data_takes_the_name(home: Path, tmp_path: Path) -> None:
     """The mini dataset has a folder of its own and gets the name only where that is asked for."""
-    done = run("-m", "musicrs_dataset", "build", "--from", "mini", "--out", str(tmp_path), home=home)
+    done = run(
+        "-m", "musicrs_dataset", "build", "--from", "mini", "--config", "query_only", "--out", str(tmp_path), home=home
+    )
     assert (tmp_path / "musicrs_mini" / "README.md").is_file()
     assert not (home / "datasets" / "musicrs").exists()
     assert f"python -m musicrs_dataset install {tmp_path / 'musicrs_mini'}" in done.stdout
