@@ -36,7 +36,7 @@ def load(config: str = DEFAULT_CONFIG, dataset: str | Path = DEFAULT_DATASET) ->
     """
     folder = dataset_folder(dataset)
     if folder is None:
-        return load_named(str(dataset), config)  # type: ignore[no-any-return]
+        return load_named(str(dataset), config)
     import datasets
     import pyarrow
 

@@ -71,7 +71,7 @@ class _OnImport:
             return None
         from importlib.machinery import PathFinder
 
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
