@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.references import load_references
 from musicrs_metric.run_card import Modality, RunCard
 from musicrs_metric.runs import score_predictions
@@ -69,7 +70,7 @@ def run_demo(out: Path, console: Console, errors: Console) -> None:
     console.print(systems_table(rows))
     console.print(
         "A toy: the scores say that the systems run, and nothing about music. chance is the exact expectation of a "
-        "random order; above, below and within tell where recall lies to it, judged by the interval."
+        f"random order of each pool. Verdict of recall: {VERDICT_RULE}."
     )
     if installed:
         console.print('Installed: load_dataset("musicrs") and evaluate.load("musicrs") now work in this HF_HOME.')

@@ -142,6 +142,9 @@ def _print(found: Agreement) -> None:
     for pair, row in found.cohen.items():
         kappas.add_row(escape(" - ".join(pair)), *(_cell(kappa) for kappa in row.values()))
     console.print(kappas)
+    every = [*found.fleiss.values(), *(kappa for row in found.cohen.values() for kappa in row.values())]
+    for reason in dict.fromkeys(kappa.reason for kappa in every if kappa is not None and kappa.reason is not None):
+        console.print(f"No interval: {reason}.", markup=False, highlight=False)
     changed = Table("share", "", "here", "paper", title="What was changed", title_justify="left")
     for name, share in found.to_dict()["shares"].items():
         value = "" if share["value"] is None else f"{100 * share['value']:.1f} %"
