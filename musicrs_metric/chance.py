@@ -25,6 +25,7 @@ from .random_orders import Pools, kinds_of, null_distribution
 
 Verdict = Literal["above", "at", "below"]
 VERDICT_LEVEL = 0.05
+_ROUNDING = 1e-9
 VERDICT_RULE = (
     "above or below chance: random orders of the pools score as high, or as low, with a probability of at most 2.5 % "
     "(exact null distribution, two-sided level 5 %, not corrected for several systems)"
@@ -138,9 +139,9 @@ class ChanceTest(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """Which side of chance the score is on, by `VERDICT_RULE`."""
-        if self.p_above <= VERDICT_LEVEL / 2:
+        if self.p_above <= VERDICT_LEVEL / 2 + _ROUNDING:
             return "above"
-        return "below" if self.p_below <= VERDICT_LEVEL / 2 else "at"
+        return "below" if self.p_below <= VERDICT_LEVEL / 2 + _ROUNDING else "at"
 
     @property
     def p(self) -> float:

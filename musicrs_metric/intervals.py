@@ -1,17 +1,19 @@
 """Standard errors and intervals of means over threads. The number of threads decides the method.
 
 - Fewer than 5 threads: no interval. The reason is given in its place.
-- 5 to 399 threads: Gaffke's bounds. A percentile bootstrap or Student's t of few skewed values is too narrow: where most
-  threads score 0, it misses the mean in up to 60 % of the samples. Gaffke's bounds use the range of the values, [0, 1]
-  for a score. Each resample gives random weights to the observed values and to one value more, which is the lowest
-  possible one for the lower end and the highest possible one for the upper end. For values of 0 and 1 these are the
-  bounds of Clopper and Pearson.
-- 400 to 1,000 threads: percentile bootstrap.
+- 5 to 399 threads: Gaffke's bounds. A percentile bootstrap or Student's t of few skewed values is too narrow. Where
+  most threads score 0, it misses the mean in up to 60 % of the samples. Gaffke's bounds use the range of the values,
+  [0, 1] for a score. Each resample gives random weights to the observed values and to one unseen value. That is the
+  lowest possible one for the lower end and the highest possible one for the upper end. For values of 0 and 1 these are
+  the bounds of Clopper and Pearson.
+- 400 to 1,000 threads: percentile bootstrap. Where the mean is still clearly skewed, as that of recall@1, the end on
+  the side of the tail moves out by Johnson's term for skewness, but by at most 0.09 percentage points.
 - More than 1,000 threads: the mean plus and minus z standard errors.
 
 Values that are all equal get Gaffke's bounds for any number of threads, because other threads could have other values.
 
-Sources: Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
+Sources: Johnson (1978), Modified t tests and confidence intervals for asymmetrical populations, Journal of the American
+Statistical Association 73(363). Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
 variable, Mathematical Methods of Statistics 14(4). Learned-Miller and Thomas (2019, arXiv:1905.06208), who find no
 distribution for which the coverage is below its nominal value. Efron and Tibshirani (1993), chapter 13, for the
 percentile bootstrap. `python -m benchmarks.few_threads` measures the coverage.
@@ -35,6 +37,8 @@ BOOTSTRAP_SAMPLE = 400
 BOUNDED, BOOTSTRAP, NORMAL = "Gaffke bounds", "percentile bootstrap", "normal"
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
 """The range of a score, and that of the difference of two scores."""
+# Skewness of a mean, the skewness of the values over the root of n, from which on it needs the correction.
+_SKEWED, _FURTHEST = 0.12, 9e-4
 # Values that are closer than this differ by rounding only.
 _ROUNDING = 1e-12
 # Beyond this many threads the resampled mean is normal to the digits shown, and drawing n x 10,000 indices is waste.
@@ -179,7 +183,23 @@ def interval_ends(
         high = np.quantile(drawn.means + bounds[1] * unseen, 1 - tail, axis=0)
     else:
         low, high = np.quantile(drawn.means, [tail, 1 - tail], axis=0)
+        low, high = _extend_to_the_tail(low, high, values, NormalDist().inv_cdf(1 - tail), bounds)
     return _widen_equal(low, high, values, confidence, bounds)
+
+
+def _extend_to_the_tail(
+    low: Floats, high: Floats, values: Floats, z: float, bounds: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Move one end out where the mean is clearly skewed."""
+    n = len(values)
+    deviations = values - values.mean(axis=0)
+    variance = (deviations**2).mean(axis=0)
+    third = (deviations**3).mean(axis=0)
+    skewness = np.divide(third, variance**1.5, out=np.zeros(len(variance)), where=variance > _ROUNDING) / np.sqrt(n)
+    reach = np.minimum(np.abs(skewness) * (z**2 + 2) / 6 * np.sqrt(variance / n), _FURTHEST)
+    lower = np.where(skewness < -_SKEWED, np.maximum(low - reach, bounds[0]), low)
+    upper = np.where(skewness > _SKEWED, np.minimum(high + reach, bounds[1]), high)
+    return np.minimum(low, lower), np.maximum(high, upper)
 
 
 def _widen_equal(

@@ -241,10 +241,10 @@ class _Reader:
             yield f"keys that no field has, not read: {some(keys)}; the fields are {', '.join(FIELDS)}"
         against = contradictions(self.predictions.values())
         if against:
+            where = f"{len(against)} of {count(len(self.predictions), 'thread')} ({some(list(map(plain, against)))})"
             yield (
-                f"scores contradict the order of the ranking in {len(against)} of {count(len(self.predictions), 'thread')}"
-                f" ({some(list(map(plain, against)))}): a candidate has a higher score than one before it. The ranking "
-                "counts, best first; sort it by score, the highest first, if the scores are right"
+                f"scores contradict the order of the ranking in {where}: a candidate has a higher score than one "
+                "before it. The ranking counts, best first; if the scores are right, sort it by score, highest first"
             )
 
 

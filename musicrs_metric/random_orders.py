@@ -98,7 +98,8 @@ def null_distribution(measure: str, pools: Pools) -> NullDistribution:
     reach = nats / 3 + sqrt((nats / 3) ** 2 + 2 * nats * variance)
     low, high = max(0.0, mean - reach), min(most, mean + reach)
     parts = sum(kind.n * one.parts for kind, one in zip(pools, moments, strict=True))
-    step, slack = _grid(name, k, pools, high - low, parts)
+    at_most = sum(kind.n * (min(kind.reachable, k) if name == "ndcg" else 1) for kind in pools)
+    step, slack = _grid(name, k, pools, high - low, parts, at_most)
     first = max(0, int(low / step) - 1)
     points = int((high - low) / step) + 4
     length = 1 << max(points - 1, 1).bit_length()
@@ -150,14 +151,14 @@ def _moments(name: str, k: int, kind: PoolKind) -> _Moments:
     return _Moments(mean, max(float(values**2 @ probabilities) - mean**2, 0.0), float(values.max()), 1.0)
 
 
-def _grid(name: str, k: int, pools: Pools, width: float, parts: float) -> tuple[float, float]:
+def _grid(name: str, k: int, pools: Pools, width: float, parts: float, most_parts: int) -> tuple[float, float]:
     """Step of the grid, and how far its splitting may move a sum."""
     shares = _denominator(name, k, pools)
     if shares is not None and width * shares + 4 <= _MOST_POINTS:
         return 1 / shares, 1e-3 / shares
     step = max(width, 1e-3) / (_POINTS - 4)
-    # Each part moves by less than a step, up or down, with mean 0: Hoeffding's inequality for many of them.
-    return step, step * min(ceil(parts) + 1, 2 * sqrt(parts) + 1)
+    # Each part moves by less than a step, with mean 0. By Hoeffding's inequality many of them rarely add up to more.
+    return step, step * (1 + min(most_parts, 3 * sqrt(parts + 1)))
 
 
 def _denominator(name: str, k: int, pools: Pools) -> int | None:

@@ -51,8 +51,7 @@ class Scores:
         ceiling: What a perfect ranking reaches, same keys.
         se: Standard error of each mean; None for n < 2.
         interval: Measure name to (low, high); None where `interval_reason` says why.
-        settings: `empty`, `k`, `confidence`, `resamples`, `seed`.
-        interval_method: How the intervals were computed (`musicrs_metric.intervals`); None where there are none.
+        settings: `empty`, `k`, `confidence`; with intervals also `resamples`, `seed`, `interval_method`.
         interval_reason: Why there is no interval; None where there is one.
         answered: The threads with a prediction; None without pools.
         by: Grouping name to group to its own scores, e.g. `by["genre"]["Jazz"]`.
@@ -70,10 +69,15 @@ class Scores:
     se: dict[str, float] | None
     interval: dict[str, tuple[float, float]] | None
     settings: dict[str, Any]
-    interval_method: str | None = None
     interval_reason: str | None = None
     answered: Answered | None = None
     by: dict[str, dict[str, Scores]] = field(default_factory=dict)
+
+    @property
+    def interval_method(self) -> str | None:
+        """How the intervals were computed (`musicrs_metric.intervals`); None where there are none."""
+        method: str | None = self.settings.get("interval_method")
+        return method
 
     def verdict(self, measure: str) -> Verdict | None:
         """Say on which side of chance a measure is, on the threads that have a prediction.
@@ -95,7 +99,7 @@ class Scores:
         flat: dict[str, Any] = {**self.values, **self._counts()}
         flat |= {"chance": self.chance, "ceiling": self.ceiling, "se": self.se}
         flat["interval"] = None if self.interval is None else {name: list(pair) for name, pair in self.interval.items()}
-        flat |= {"interval_method": self.interval_method, "interval_reason": self.interval_reason}
+        flat["interval_reason"] = self.interval_reason
         flat["verdict"] = None if self.answered is None else {name: self.verdict(name) for name in self.values}
         flat["verdict_n"] = None if self.answered is None else self.answered.n
         flat |= self.settings | {"verdict_rule": VERDICT_RULE}
@@ -108,9 +112,10 @@ class Scores:
         return {name: getattr(self, name) for name in names}
 
     def _group_dict(self) -> dict[str, Any]:
-        # The settings are those of the whole; repeating them in every group would bury the numbers.
-        rules = {*self.settings, "verdict_rule"}
-        return {key: value for key, value in self.to_dict().items() if key not in rules}
+        # The settings are those of the whole; repeating them in every group would bury the numbers. The method of the
+        # intervals depends on the number of threads.
+        shared = {*self.settings, "verdict_rule"} - {"interval_method"}
+        return {key: value for key, value in self.to_dict().items() if key not in shared}
 
 
 @dataclass(frozen=True)
@@ -243,8 +248,6 @@ class _Columns:
         self.hits, self.names, self.empty = table.hits, names, empty
         self.confidence, self.resamples, self.seed = confidence, resamples, seed
         self.settings = {"empty": empty, "k": list(table.k), "confidence": confidence}
-        if confidence is not None:
-            self.settings |= {"resamples": resamples, "seed": seed}
         self.values = np.stack([table.values[name] for name in names], axis=1)
         self.ceiling = np.stack([table.ceiling[name] for name in names], axis=1)
         self.chance = None if table.chance is None else np.stack([table.chance[name] for name in names], axis=1)
@@ -261,6 +264,7 @@ class _Columns:
             if found is not None:
                 pairs = zip(found.low.tolist(), found.high.tolist(), strict=True)
                 interval, method = dict(zip(self.names, pairs, strict=True)), found.method
+        drawn = {} if method is None else {"resamples": self.resamples, "seed": self.seed, "interval_method": method}
         return Scores(
             values=self._means(values),
             n=int(counted.sum()),
@@ -273,8 +277,7 @@ class _Columns:
             ceiling=self._means(self.ceiling[counted]),
             se=None if error is None else dict(zip(self.names, error.tolist(), strict=True)),
             interval=interval,
-            settings=self.settings,
-            interval_method=method,
+            settings=self.settings | drawn,
             interval_reason=reason,
             answered=self._answered(counted & ~hits.missing),
             by=by or {},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def verdict(scores: Scores, measure: str) -> Verdict | None:
-    """Say on which side of chance a measure is: `Scores.verdict`, whose rule is `musicrs_metric.chance.VERDICT_RULE`."""
+    """Return `Scores.verdict`, whose rule is `musicrs_metric.chance.VERDICT_RULE`."""
     return scores.verdict(measure)
 
 

@@ -94,9 +94,7 @@ def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, res
     found = _with_interval(kappa, len(stacked), resamples, seed)
     if found.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
         # Chance agreement then equals the observed one in every resample, whatever the annotators think.
-        found = _Estimate(
-            found.value, reason="one annotator gave one label only, so kappa is 0 whatever the other says"
-        )
+        found = _Estimate(found.value, reason="one annotator gave one label only, so kappa is always 0")
     return Kappa(found.value, found.low, found.high, agreement, int(total.sum()), len(stacked), 2, found.reason)
 
 

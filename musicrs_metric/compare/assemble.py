@@ -14,7 +14,7 @@ from .pairs import Ints, Pairs, Sample, all_pairs, compare_pairs
 from .power import detectable_difference
 from .ranks import rank_bounds, rank_groups, ranks
 from .results import AgainstChance, Bounds, Effect, MetricComparison, Pair, Settings, Standing
-from .systems import Mask, System
+from .systems import Mask, System, are_copies
 
 # On fewer threads a paired difference in recall@20, whose standard deviation is about 0.23, has to reach 0.09, half of
 # what chance scores, to be found.
@@ -60,8 +60,9 @@ def compare_metric(
     """
     s, values = len(systems), selection.whole.values
     a, b = all_pairs(s)
-    found = compare_pairs(a, b, selection.whole, confidence=settings.confidence)
-    effects = _effects(a, b, selection, settings)
+    copies = np.array([are_copies(systems[i], systems[j]) for i, j in zip(a, b, strict=True)])
+    found = _without_width(compare_pairs(a, b, selection.whole, confidence=settings.confidence), copies)
+    effects = _effects(a, b, selection, copies, settings)
     different = np.zeros((s, s), dtype=bool)
     different[a, b] = different[b, a] = found.p_t_holm <= settings.alpha
     typical_sd = float(np.median(found.sd))
@@ -99,11 +100,18 @@ def _pair(a: str, b: str, found: Pairs, i: int, n: int, by: Effects, settings: S
     )
 
 
-def _effects(a: Ints, b: Ints, selection: Selection, settings: Settings) -> list[Effects]:
+def _without_width(found: Pairs, copies: Mask) -> Pairs:
+    """Copies of one file do not differ on any thread."""
+    point = copies & ~np.isnan(found.low)
+    return found._replace(low=np.where(point, 0.0, found.low), high=np.where(point, 0.0, found.high))
+
+
+def _effects(a: Ints, b: Ints, selection: Selection, copies: Mask, settings: Settings) -> list[Effects]:
     """The effect of each pair in each group."""
     effects: list[Effects] = [{} for _ in a]
     for (grouping, group), part in selection.parts.items():
-        found, n = compare_pairs(a, b, part, confidence=settings.confidence), len(part.values)
+        found = _without_width(compare_pairs(a, b, part, confidence=settings.confidence), copies)
+        n = len(part.values)
         for i, by in enumerate(effects):
             by.setdefault(grouping, {})[group] = Effect(
                 n=n,

@@ -131,7 +131,8 @@ def _partial_verdicts(found: MetricComparison, comparison: Comparison) -> Iterat
     for one in found.standings:
         if one.chance is not None and one.chance.n < comparison.n:
             yield (
-                f"{one.system}: difference and verdict cover the {one.chance.n} of {comparison.n} threads with a prediction"
+                f"{one.system}: difference and verdict cover the threads with a prediction, {one.chance.n} of "
+                f"{comparison.n}"
             )
 
 
@@ -167,7 +168,8 @@ def _pair_notes(found: MetricComparison, comparison: Comparison) -> Iterator[str
         power, family = f"{comparison.settings.power:g}", ""
         if n_pairs > 1:
             family = f", of {percent(found.detectable_in_family)} at the hardest step of Holm over {n_pairs} pairs"
-        yield f"{comparison.n} threads can detect a difference of {percent(found.detectable)} with power {power}{family}"
+        detectable = percent(found.detectable)
+        yield f"{comparison.n} threads can detect a difference of {detectable} with power {power}{family}"
 
 
 def _effects(metric: str, found: MetricComparison, comparison: Comparison) -> Iterator[Sheet]:

@@ -114,8 +114,8 @@ def _lead(evidence: Evidence) -> tuple[str, ...]:
         f"Threads with an empty ground truth: {empty}; they count as 0, as in the paper.",
         f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
         f"{BOOTSTRAP} from {BOOTSTRAP_SAMPLE} threads, {BOUNDED} for fewer, none below {SMALLEST_SAMPLE}; "
-        f"{words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact expectation of a random "
-        "ranking of the same pools.",
+        f"{words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact expectation of a "
+        "random ranking of the same pools.",
     )
 
 
