@@ -1,22 +1,23 @@
 """Standard errors and intervals of means over threads. The number of threads decides the method.
 
 - Fewer than 5 threads: no interval. The reason is given in its place.
-- 5 to 399 threads: Gaffke's bounds. A percentile bootstrap or Student's t of few skewed values is too narrow. Where
+- 5 to 449 threads: Gaffke's bounds. A percentile bootstrap or Student's t of few skewed values is too narrow. Where
   most threads score 0, it misses the mean in up to 60 % of the samples. Gaffke's bounds use the range of the values,
   [0, 1] for a score. Each resample gives random weights to the observed values and to one unseen value. That is the
   lowest possible one for the lower end and the highest possible one for the upper end. For values of 0 and 1 these are
   the bounds of Clopper and Pearson.
-- 400 to 1,000 threads: percentile bootstrap. Where the mean is still clearly skewed, as that of recall@1, the end on
+- 450 to 1,000 threads: percentile bootstrap. Where the mean is still clearly skewed, as that of recall@1, the end on
   the side of the tail moves out by Johnson's term for skewness, but by at most 0.09 percentage points.
 - More than 1,000 threads: the mean plus and minus z standard errors.
 
 Values that are all equal get Gaffke's bounds for any number of threads, because other threads could have other values.
 
-Sources: Johnson (1978), Modified t tests and confidence intervals for asymmetrical populations, Journal of the American
-Statistical Association 73(363). Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
-variable, Mathematical Methods of Statistics 14(4). Learned-Miller and Thomas (2019, arXiv:1905.06208), who find no
-distribution for which the coverage is below its nominal value. Efron and Tibshirani (1993), chapter 13, for the
-percentile bootstrap. `python -m benchmarks.few_threads` measures the coverage.
+Sources:
+Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable,
+Mathematical Methods of Statistics 14(4). Learned-Miller and Thomas (2019, arXiv:1905.06208) find no distribution for
+which the coverage is below its nominal value. Johnson (1978), Modified t tests and confidence intervals for
+asymmetrical populations, Journal of the American Statistical Association 73(363). Efron and Tibshirani (1993),
+chapter 13, for the percentile bootstrap. `python -m benchmarks.few_threads` measures the coverage.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ RESAMPLES = 10_000
 CONFIDENCE = 0.95
 SMALLEST_SAMPLE = 5
 # From here on the percentile bootstrap covers at least 93 % for the skewed scores of this benchmark.
-BOOTSTRAP_SAMPLE = 400
+BOOTSTRAP_SAMPLE = 450
 BOUNDED, BOOTSTRAP, NORMAL = "Gaffke bounds", "percentile bootstrap", "normal"
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
 """The range of a score, and that of the difference of two scores."""

@@ -63,7 +63,7 @@ def test_zeros_and_ones_have_the_bounds_of_clopper_and_pearson(n: int, share: fl
 
 
 def test_the_end_on_the_side_of_the_tail_moves_out() -> None:
-    """Of 477 threads 12 score 1: the upper end is above that of the bootstrap, by less than 0.1 points, and mirrored."""
+    """Of 477 threads 12 score 1: the upper end is less than 0.1 points above that of the bootstrap, and mirrored."""
     values = np.repeat([0.0, 1.0], [465, 12])[:, None]
     found, mirrored = mean_intervals(values), mean_intervals(1 - values)
     assert found is not None
