@@ -1,13 +1,13 @@
-"""The whole line on the embedded mini dataset: build, install, run every baseline, end in one table."""
+"""The whole line on the embedded mini dataset: build, run every baseline, end in one table."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.references import load_references
 from musicrs_metric.run_card import Modality, RunCard
 from musicrs_metric.runs import score_predictions
@@ -63,16 +63,13 @@ def run_demo(out: Path, console: Console, errors: Console) -> None:
     """
     console.print(f"Building the mini dataset in {out / 'dataset'} ...", markup=False, highlight=False)
     folder = build_mini(out / "dataset")
-    installed = _install_if_own(folder, out)
     shutil.rmtree(out / RUNS, ignore_errors=True)  # a demonstration runs anew, whatever has changed since the last one
     rows = list(_rows(folder, out, Reporter(errors)))
     console.print(systems_table(rows))
     console.print(
         "A toy: the scores say that the systems run, and nothing about music. chance is the exact expectation of a "
-        "random order; above, below and within tell where recall lies to it, judged by the interval."
+        f"random order of each pool. Verdict of recall: {VERDICT_RULE}."
     )
-    if installed:
-        console.print('Installed: load_dataset("musicrs") and evaluate.load("musicrs") now work in this HF_HOME.')
     console.print(f"The runs lie in {out / RUNS}: predictions.jsonl and run.json each.", markup=False)
 
 
@@ -129,14 +126,3 @@ def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
     fused = runs / f"{words}_{sound}"
     card = fuse_runs(runs / words, runs / sound, fused)
     yield Row(card, score_predictions(fused, load_references(folder, card.config)).scores)
-
-
-def _install_if_own(folder: Path, out: Path) -> bool:
-    """Install the toy only into an HF_HOME inside `out`: elsewhere it would take the place of a user's real data."""
-    home = os.environ.get("HF_HOME")
-    if home is None or not Path(home).resolve().is_relative_to(out.resolve()):
-        return False
-    from musicrs_dataset.install import install
-
-    install(folder)
-    return True

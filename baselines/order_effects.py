@@ -43,7 +43,7 @@ class OrderEffects:
         sd_within_thread: Measure name to mean standard deviation.
         agreement: -1 to 1; None where no thread has two rankings in which candidates differ in rank.
         position_bias: None where no pool was shown in two different orders.
-        position_bias_interval: Its interval over threads; None for fewer than two threads.
+        position_bias_interval: Its interval over threads; None where the threads are too few.
     """
 
     scores: Scores
@@ -76,7 +76,8 @@ def order_effects(
     sd_within = {name: float((v - v[0]).std(axis=0, ddof=1).mean()) for name, v in values.items()}
     means = {name: v.mean(axis=1) for name, v in values.items()}
     agreement, bias = _movements(shown, given, references)
-    found = mean_intervals(bias[:, None])
+    # A slope leaves -1 to 1 only where the drawn orders barely move the candidates.
+    found = mean_intervals(bias[:, None], bounds=(min(-1.0, bias.min(initial=0.0)), max(1.0, bias.max(initial=0.0))))
     return OrderEffects(
         scores=summarise(_mean_table(tables, values)),
         by_order=[{name: float(of_order[k]) for name, of_order in means.items()} for k in range(len(tables))],

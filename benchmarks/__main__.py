@@ -10,8 +10,8 @@ import sys
 from importlib import import_module
 
 NAMES = (
-    "scoring", "places", "evaluate_module", "comparing", "simulations", "sound", "embedding", "mining", "packed",
-    "gpu_smoke", "board", "board_load", "board_page",
+    "scoring", "places", "evaluate_module", "comparing", "simulations", "few_threads", "sound", "embedding", "mining",
+    "packed", "gpu_smoke", "board", "board_load", "board_page",
 )  # fmt: skip
 
 

@@ -178,7 +178,7 @@ def _judge(values: Floats, mean: Floats, gap: Floats, resamples: int) -> dict[st
     against_chance = [compare_pairs(first, last, sample.column(j)).p_t[0] for j in range(len(mean))]
     interval = mean_intervals(np.ascontiguousarray(values[:, :, 0]), resamples=resamples)
     if interval is None:
-        raise ValueError("an interval needs two threads")
+        raise ValueError("too few threads for an interval")
     low, high = np.array([(found.low[0], found.high[0]) for found in pairs]).T
     return {
         "false positives, paired t": np.array([found.p_t[0] <= ALPHA for found in pairs]),

@@ -23,8 +23,6 @@ from .records import Thread
 from .schema import CONFIGS, arrow_schema, to_row
 from .sources import About
 
-FOLDER = "musicrs"  # `load_dataset` keeps its cache under the folder's name
-
 Track = Callable[[Sequence[Thread]], Iterable[Thread]]
 
 
@@ -44,7 +42,8 @@ def build(
 
     Args:
         threads: The conversations, in dataset order.
-        out: The directory in which the folder `musicrs` is made or, where it is a dataset, replaced.
+        out: The directory in which the folder is made or, where it is a dataset, replaced. Its name is
+            `about.loads_as`.
         about: What must be said of them.
         configs: Which of the published configurations to write.
         pools: Further pools; each brings one more configuration per entry of `configs`, with the audio once more.
@@ -59,7 +58,7 @@ def build(
     Raises:
         UserError: Threads or pools are not valid, or something else stands where the folder is to be.
     """
-    target = Path(out) / FOLDER
+    target = Path(out) / about.loads_as
     _check_target(target)
     _check_names(configs, pools)
     pooled = {"": threads} | {entry.name: with_pools(threads, entry.pools) for entry in pools}

@@ -39,7 +39,7 @@ def card(manifest: Manifest) -> str:
     title = manifest.about.title + " (toy)" * manifest.about.toy
     sections = [
         f"# {escaped(title)}",
-        _opening(manifest),
+        opening(toy=manifest.about.toy),
         _use(manifest),
         "## Configurations",
         _configurations(manifest),
@@ -93,13 +93,18 @@ def _config_metadata(manifest: Manifest, config: ConfigEntry) -> dict[str, Any]:
     }
 
 
-def _opening(manifest: Manifest) -> str:
+def opening(*, toy: bool) -> str:
+    """Write the first paragraphs of a card: what the dataset is for.
+
+    Args:
+        toy: Whether scores on it mean nothing.
+    """
     what = (
         "Conversations in which people ask for music by describing it and by linking to it, each with a pool of titles "
         "and the titles among them that the community recommended. A system ranks the pool; it is scored by recall, "
         "nDCG and MRR."
     )
-    if manifest.about.toy:
+    if toy:
         return (
             "**A toy.** It is here so that everything can be tried in a minute: invented threads, invented titles and "
             f"synthesised sounds. A score on it says nothing about music or about a system.\n\n{what}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from musicrs_metric.base.output import print_json
 from musicrs_metric.errors import UserError, front_door
 from musicrs_metric.progress import track
+from musicrs_metric.references import DEFAULT_DATASET
 
 from .audit.cli import audit
 from .fetch.cli import app as audio_app
@@ -40,7 +41,8 @@ def build(
         str, typer.Option("--from", metavar="SOURCE", help="The authors' JSONL file, its Hub id, or mini (a toy).")
     ],
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where to make the folder `musicrs`; one there is replaced.")
+        Path,
+        typer.Option(metavar="DIR", help="Where to make `musicrs/`, or `musicrs_mini/`; one there is replaced."),
     ],
     audio: Annotated[
         Path | None,
@@ -61,11 +63,12 @@ def build(
         typer.Option("--pools-name", metavar="NAME", help="Their names, in the same order. [the design they state]"),
     ] = None,
     config: Annotated[list[str] | None, typer.Option(help="Configuration to write; may be repeated. [all]")] = None,
-    install: Annotated[bool, typer.Option(help='Make `load_dataset("musicrs")` find it from anywhere.')] = True,
+    install: Annotated[
+        bool, typer.Option(help='Make `load_dataset("musicrs")` find the authors\' data from anywhere.')
+    ] = True,
 ) -> None:
-    """Write the dataset as Parquet with its card, and install it under the name musicrs."""
+    """Write the dataset as Parquet with its card, and install the authors' data under the name musicrs."""
     from .audio import AudioFolder
-    from .build import FOLDER
     from .build import build as write
     from .clip_plan import ClipPlan
     from .install import install as put
@@ -81,7 +84,7 @@ def build(
     threads, about = resolve_source(source, clips=clips)
     if folder is not None:
         folder.check_matches(threads)
-    before = manifest_of(out / FOLDER)
+    before = manifest_of(out / about.loads_as)
     made = write(
         threads, out, about=about, configs=chosen, pools=named,
         add_clips=None if folder is None else folder.add_clips, clip_plan=None if folder is None else folder.plan,
@@ -91,15 +94,33 @@ def build(
     for note in (*about.notes, *(folder.report.lines() if folder else ()), *lost):
         told.print(note, markup=False, highlight=False, soft_wrap=True)
     typer.echo(f"{len(threads)} threads -> {made}")
-    if install:
+    if install and about.loads_as == DEFAULT_DATASET:
         typer.echo(put(made))
+    elif install:
+        typer.echo(f"not installed; `python -m musicrs_dataset install {made}` gives it the name {DEFAULT_DATASET}")
 
 
 @app.command()
-def install(dataset: Dataset, metric: Annotated[bool, typer.Option(help="Install the metric too.")] = True) -> None:
+def install(
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="DIR", help="Directory given to `build --out`, or the folder in it.")
+    ] = None,
+    metric: Annotated[bool, typer.Option(help="Install the metric too.")] = True,
+    check: Annotated[
+        bool, typer.Option("--check", help="Install nothing; report what the name stands for, and whether it holds.")
+    ] = False,
+) -> None:
     """Make `load_dataset("musicrs")` and `evaluate.load("musicrs")` work from any directory, offline."""
+    from .install import check as state
     from .install import install as put
 
+    if check and dataset is None:
+        found = list(state())
+        for is_right, line in found:
+            typer.echo(line if is_right else f"WRONG: {line}")
+        raise typer.Exit(0 if all(is_right for is_right, _ in found) else 1)
+    if check or dataset is None:
+        raise UserError("expected a directory to install, or --check alone")
     typer.echo(put(dataset, metric=metric))
 
 
@@ -114,7 +135,7 @@ def validate(
 
     found = check(dataset, clips=clips, track=_progress("Checking"))
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         from rich.console import Console
 
@@ -148,7 +169,7 @@ def describe(
         raise UserError(f"{dataset}, configuration {config!r}: there are no threads in it")
     about = count(threads)
     if as_json:
-        _print_json(about.to_dict())
+        print_json(about.to_dict())
         return
     from rich.console import Console
 
@@ -188,10 +209,6 @@ def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[Nam
     if names and len(names) != len(files):
         raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one for each, or none")
     return [read_named_pools(file, name) for file, name in zip(files, names or [None] * len(files), strict=True)]
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _console() -> Console:

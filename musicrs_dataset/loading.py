@@ -4,16 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from musicrs_metric.base.named_dataset import first_line, load_named, read_installation
 from musicrs_metric.errors import UserError
-from musicrs_metric.named import first_line, load_named
 from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
-from .schema import CONFIGS, SPLIT, arrow_schema, base_config, from_row
+from .schema import CONFIGS, DEFAULT_CONFIG, SPLIT, arrow_schema, base_config, from_row
+
+if TYPE_CHECKING:
+    import datasets
 
 _BATCH = 4  # threads; ten clips each fit in memory anywhere
+
+
+def load(config: str = DEFAULT_CONFIG, dataset: str | Path = DEFAULT_DATASET) -> datasets.Dataset:
+    """Load a configuration as `datasets.load_dataset` does, without its cache and without a look at the network.
+
+    Args:
+        config: Configuration.
+        dataset: The installed name "musicrs", the directory given to `build`, the folder in it, or a Hub id.
+
+    Returns:
+        The rows of its one split. Those of a folder are in memory, as compressed clips where it has audio; those of
+        the installed name are mapped from the disk.
+
+    Raises:
+        UserError: No such dataset or configuration, a file that cannot be read, or rows that are not those that were
+            installed.
+    """
+    folder = dataset_folder(dataset)
+    if folder is None:
+        return load_named(str(dataset), config)
+    import datasets
+    import pyarrow
+
+    schema = arrow_schema(base_config(config))
+    batches = list(_folder_batches(folder, config, audio=True))
+    return datasets.Dataset(pyarrow.Table.from_batches(batches, schema), split=datasets.NamedSplit(SPLIT))
 
 
 def load_threads(dataset: str | Path = DEFAULT_DATASET, config: str = "query_only") -> list[Thread]:
@@ -67,6 +96,25 @@ def config_names(folder: Path) -> list[str]:
     return sorted({shard.parent.name for shard in folder.glob(f"*/{SPLIT}-*.parquet")})
 
 
+def available_configs(dataset: str | Path) -> list[str]:
+    """List the configurations of a dataset, as far as they are known without the network.
+
+    Args:
+        dataset: As for `load_threads`.
+
+    Returns:
+        Those of a folder or of the installed name; the published ones where `dataset` is another name.
+
+    Raises:
+        UserError: A path that does not exist or holds no dataset.
+    """
+    folder = dataset_folder(dataset)
+    if folder is not None:
+        return config_names(folder)
+    installation = read_installation() if str(dataset) == DEFAULT_DATASET else None
+    return list(CONFIGS) if installation is None else list(installation.configs)
+
+
 def richest_config(dataset: str | Path) -> str:
     """The configuration of a dataset that carries the most of each thread, among those that were built.
 
@@ -74,13 +122,12 @@ def richest_config(dataset: str | Path) -> str:
         dataset: As for `load_threads`.
 
     Returns:
-        The first of the published configurations that its folder has; the default one where `dataset` is a name.
+        The first of the published configurations that it has; see `available_configs`.
 
     Raises:
         UserError: A path that does not exist or holds no dataset.
     """
-    folder = dataset_folder(dataset)
-    names = list(CONFIGS) if folder is None else config_names(folder)
+    names = available_configs(dataset)
     return next((name for name in CONFIGS if name in names), names[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from musicrs_metric.files import strict_json
 from musicrs_metric.references import dataset_folder
 
 from .audio import AudioFolder
-from .build import FOLDER, Track, build
+from .build import Track, build
 from .loading import config_names, iter_threads
 from .manifest import MANIFEST
 from .named_pools import NamedPools
@@ -34,7 +35,7 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
         UserError: That is no built dataset, or one that carries no audio, or no file of the folder belongs to it.
     """
     folder = dataset_folder(dataset)
-    if folder is None or folder.name != FOLDER:
+    if folder is None:
         raise UserError(f"{dataset}: expected the directory given to `build --out`; clips are cut into what lies there")
     names = config_names(folder)
     configs = [name for name in CONFIGS if name in names]
@@ -51,6 +52,7 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
         pools.append(NamedPools(name, drawn, stated["pools"][name]["pool_file_sha256"]))
     source = stated["source"]
     about = About(**{**source, "notes": tuple(source["notes"]), "limits": tuple(source["limits"])})
+    about = replace(about, loads_as=folder.name)  # it is built in its own place, whatever that is called
     return build(
         threads, folder.parent, about=about, configs=configs, pools=pools,
         add_clips=audio.add_clips, clip_plan=audio.plan, track=track,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.paths import is_repo_name
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
 from musicrs_metric.hub.client import why_absent
@@ -44,8 +44,9 @@ class About:
         notes: What the import repaired or left out, one line each.
         limits: What scores on it cannot say, one line each.
         title: What people call it.
-        loads_as: What `load_dataset` calls it once it is installed or loaded.
+        loads_as: What `load_dataset` calls it once it is installed or loaded; also the name of its folder.
         closing: Markdown that ends its card, or "".
+        homepage: Its page on the web, or "".
     """
 
     name: str
@@ -59,6 +60,7 @@ class About:
     title: str = "MusiCRS"
     loads_as: str = "musicrs"
     closing: str = ""
+    homepage: str = ""
 
 
 class Source(NamedTuple):
@@ -83,7 +85,7 @@ def resolve_source(source: str | Path, clips: bool = True) -> Source:
     """
     if str(source) == MINI:
         return _mini(clips)
-    if is_hub_id(str(source)) and not Path(source).exists():
+    if is_repo_name(str(source)) and not Path(source).exists():
         return _published(_download(str(source)), str(source))
     path = existing_file(source)
     return _published(path, path.name)
@@ -91,9 +93,10 @@ def resolve_source(source: str | Path, clips: bool = True) -> Source:
 
 def existing_file(path: str | Path) -> Path:
     """Return the path of a file, or raise `UserError` where it is none."""
-    if Path(path).is_file():
-        return Path(path)
-    found = "a directory" if Path(path).is_dir() else "no such file"
+    file = Path(path).expanduser()
+    if file.is_file():
+        return file
+    found = "a directory" if file.is_dir() else "no such file"
     raise UserError(f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, or mini")
 
 
@@ -110,11 +113,6 @@ def content_sha256(source: str | Path) -> str:
         return file_sha256(existing_file(source))
     files = sorted(Path(__file__).with_name(MINI).glob("*.*"))
     return hashlib.sha256("".join(file_sha256(file) for file in files).encode()).hexdigest()
-
-
-def is_hub_id(text: str) -> bool:
-    """Tell `owner/name` from a path to a JSONL file."""
-    return bool(re.fullmatch(r"[A-Za-z0-9][\w.-]*/[\w.-]+", text)) and not text.endswith((".jsonl", ".json"))
 
 
 def file_sha256(path: Path) -> str:
@@ -135,6 +133,7 @@ def _published(path: Path, name: str) -> Source:
             "repaired, genres added; no query, pool or label was altered."
         ),
         citation=BIBTEX,
+        homepage=f"https://huggingface.co/datasets/{HUB_ID}",
         sha256=file_sha256(path),
         notes=(str(repairs),),
         limits=_PUBLISHED_LIMITS,
@@ -150,6 +149,7 @@ def _mini(clips: bool) -> Source:
         license="apache-2.0",
         attribution="Written for the tests and the demonstration of this project; every artist and title is invented.",
         toy=True,
+        loads_as="musicrs_mini",
     )
     return Source(load_mini(clips=clips), about)
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.named import load_named
+from musicrs_metric.base.named_dataset import load_named
 from musicrs_metric.references import dataset_folder
 
 from .records import Clip

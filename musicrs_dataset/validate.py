@@ -15,10 +15,10 @@ from musicrs_metric.files import strict_json
 from musicrs_metric.references import dataset_folder, fingerprint
 
 from .checks import Finding, invalid_rows, missing_audio, odd_rows
-from .loading import config_names, iter_threads
+from .loading import available_configs, iter_threads
 from .manifest import MANIFEST
 from .records import Clip, Thread
-from .schema import CLIP_RATE, CONFIGS, SPLIT, base_config
+from .schema import CLIP_RATE, SPLIT, base_config
 from .sources import file_sha256
 
 _TOLERANCE = 0.05  # seconds
@@ -74,7 +74,7 @@ def validate(
     odd: list[Finding] = []
     rows: dict[str, int] = {}
     fingerprints: dict[str, dict[str, str]] = defaultdict(dict)
-    for name in track(list(CONFIGS) if folder is None else config_names(folder)):
+    for name in track(available_configs(dataset)):
         try:
             config = base_config(name)
             threads = list(iter_threads(dataset, name, audio=False))

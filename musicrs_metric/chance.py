@@ -1,19 +1,35 @@
-"""What a system that knows nothing scores, and what a perfect one can: closed forms, no simulation.
+"""Scores of a system that knows nothing and of a perfect one, and the verdict of a score against chance.
 
 A uniformly random permutation of N candidates with R relevant ones among them puts a relevant item at any rank with
 probability R / N. The expectations follow from that and from the hypergeometric distribution; they depend on the size
 of the pool and the number of relevant items alone.
+
+The verdict follows one rule wherever it is shown. The null distribution is that of a random order of each pool
+(`musicrs_metric.random_orders`). A score is above chance if random orders reach it with a probability of at most 2.5 %,
+and below chance if they stay at or under it with a probability of at most 2.5 %: a test with a two-sided level of 5 %,
+for one system and one measure, without correction for several systems. It holds for any number of threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .hits import Hits, Ints
 from .measures import DEFAULT_K, Floats, discounts, divide, ideal_dcg
+from .random_orders import Pools, kinds_of, null_distribution
+
+Verdict = Literal["above", "at", "below"]
+VERDICT_LEVEL = 0.05
+_ROUNDING = 1e-9
+VERDICT_RULE = (
+    "above or below chance: random orders of the pools score as high, or as low, with a probability of at most 2.5 % "
+    "(exact null distribution, two-sided level 5 %, not corrected for several systems)"
+)
 
 
 def chance(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats] | None:
@@ -107,6 +123,74 @@ def hit_probability(pool_size: int, n_relevant: int, k: int) -> float:
     for drawn in range(min(k, pool_size)):
         no_hit *= max(pool_size - n_relevant - drawn, 0) / (pool_size - drawn)
     return 1.0 - no_hit
+
+
+class ChanceTest(NamedTuple):
+    """A mean score against random orders of the pools.
+
+    Attributes:
+        p_above: Probability that random orders of the pools reach the score or more.
+        p_below: Probability that they reach the score or less.
+    """
+
+    p_above: float
+    p_below: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which side of chance the score is on, by `VERDICT_RULE`."""
+        if self.p_above <= VERDICT_LEVEL / 2 + _ROUNDING:
+            return "above"
+        return "below" if self.p_below <= VERDICT_LEVEL / 2 + _ROUNDING else "at"
+
+    @property
+    def p(self) -> float:
+        """Two-sided p value: twice the smaller tail, at most 1."""
+        return min(1.0, 2 * min(self.p_above, self.p_below))
+
+
+def chance_test(measure: str, mean: float | None, pools: Pools | None) -> ChanceTest | None:
+    """Test a mean over threads against random orders of their pools.
+
+    Args:
+        measure: Such as "recall@20".
+        mean: Mean over the threads, in [0, 1].
+        pools: The kinds of pools of the same threads, from `pools_of`.
+
+    Returns:
+        The test; None where pools are unknown or there is no thread.
+    """
+    if mean is None or not pools:
+        return None
+    total = mean * sum(kind.n for kind in pools)
+    null = null_distribution(measure, pools)
+    return ChanceTest(null.at_least(total), null.at_most(total))
+
+
+def verdict(measure: str, mean: float | None, pools: Pools | None) -> Verdict | None:
+    """Say on which side of chance a mean score is; see `chance_test` for the arguments.
+
+    Returns:
+        "above", "at" or "below" by `VERDICT_RULE`; None where pools are unknown or there is no thread.
+    """
+    test = chance_test(measure, mean, pools)
+    return None if test is None else test.verdict
+
+
+def pools_of(hits: Hits, chosen: npt.NDArray[np.bool_]) -> Pools | None:
+    """Count the kinds of pools of some threads.
+
+    Args:
+        hits: Judged rankings of n threads.
+        chosen: Shape (n,): the threads that count.
+
+    Returns:
+        The kinds; None where the pools are unknown.
+    """
+    if hits.pool_size is None:
+        return None
+    columns = (hits.pool_size, hits.n_reachable, hits.n_relevant)
+    return kinds_of(zip(*(column[chosen].tolist() for column in columns), strict=True))
 
 
 class _PerPool:

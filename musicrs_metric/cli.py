@@ -61,7 +61,7 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")] = False,
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
-    from .files import to_json
+    from .base.output import print_json
     from .references import load_references
     from .runs import config_of, score_predictions
     from .tables import filled_sentence, group_table, score_table, sentences
@@ -85,7 +85,7 @@ def score(
 
         write_thread_rows(threads, run)
     if as_json:
-        typer.echo(to_json(run.to_dict(), indent=2))
+        print_json(run.to_dict())
         return
     console = _console()
     console.print(score_table(run.scores, str(predictions), run.filled))

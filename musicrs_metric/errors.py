@@ -16,13 +16,16 @@ class UserError(ValueError):
 def front_door(app: Callable[[], object]) -> None:
     """Run a command-line application so that a user's mistake ends in one line and exit code 2, never a traceback.
 
-    A refusal of the operating system ends in the same way.
+    A refusal of the operating system ends in the same way. An output that lacks some signs is no reason to stop.
 
     Args:
         app: A typer application, or any function without arguments.
     """
+    from .base.output import replacing_signs
+
     try:
-        app()
+        with replacing_signs():
+            app()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

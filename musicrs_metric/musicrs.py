@@ -20,6 +20,7 @@ from .inputs import labels, same_length, string_lists
 from .intervals import CONFIDENCE, RESAMPLES
 from .matching import Pool as Pool
 from .measures import DEFAULT_K
+from .random_orders import Pools as Pools
 from .scoring import Empty, score
 
 _DESCRIPTION = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from sys import float_info
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -31,7 +32,7 @@ class Prediction:
     Attributes:
         thread_id: The thread it answers.
         ranking: Candidates, best first.
-        scores: One finite number per ranked item, if the system has them.
+        scores: One finite number per ranked item, if the system has them. They never change the order.
         outcome: How the answer came about; None where the system does not say.
         n_answered: How many leading places the system itself filled; None where it does not say.
     """
@@ -41,6 +42,11 @@ class Prediction:
     scores: tuple[float, ...] | None = None
     outcome: Outcome | None = None
     n_answered: int | None = None
+
+    @property
+    def scores_contradict(self) -> bool:
+        """Whether a candidate has a higher score than one before it: a ranking is best first, high scores are good."""
+        return self.scores is not None and any(later > earlier for earlier, later in pairwise(self.scores))
 
 
 @dataclass(frozen=True, slots=True)

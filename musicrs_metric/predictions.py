@@ -37,6 +37,7 @@ __all__ = [
     "Prediction",
     "PredictionError",
     "PredictionFile",
+    "contradictions",
     "format_line",
     "parse_line",
     "rankings_for",
@@ -59,7 +60,7 @@ class PredictionFile:
     Attributes:
         path: Where it was read.
         predictions: One per thread, in file order.
-        warnings: What was set aside while reading, in words.
+        warnings: What was set aside while reading, and scores that contradict the order of their ranking, in words.
     """
 
     path: Path
@@ -162,6 +163,18 @@ def rankings_for(
     return rankings
 
 
+def contradictions(predictions: Iterable[Prediction]) -> tuple[str, ...]:
+    """Find the threads whose `scores` contradict the order of their `ranking`.
+
+    Args:
+        predictions: At most one per thread.
+
+    Returns:
+        Their ids, in the order given. Equal scores contradict no order.
+    """
+    return tuple(prediction.thread_id for prediction in predictions if prediction.scores_contradict)
+
+
 class _Reader:
     """Takes the lines of one file and gathers predictions, faults and what was set aside."""
 
@@ -226,6 +239,13 @@ class _Reader:
         if self.unread:
             keys = [f"{show(key)} (on {count(lines, 'line')})" for key, lines in self.unread.items()]
             yield f"keys that no field has, not read: {some(keys)}; the fields are {', '.join(FIELDS)}"
+        against = contradictions(self.predictions.values())
+        if against:
+            where = f"{len(against)} of {count(len(self.predictions), 'thread')} ({some(list(map(plain, against)))})"
+            yield (
+                f"scores contradict the order of the ranking in {where}: a candidate has a higher score than one "
+                "before it. The ranking counts, best first; if the scores are right, sort it by score, highest first"
+            )
 
 
 def _filled(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, bytes]]:

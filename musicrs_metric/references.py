@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError, show
+from .base.paths import has_file_suffix, is_repo_name
+from .errors import UserError, show, some
 from .genres import MACRO_OF_GENRE
 
 DEFAULT_DATASET = "musicrs"
@@ -82,20 +83,49 @@ def dataset_folder(dataset: str | Path) -> Path | None:
     Raises:
         UserError: A path that does not exist or holds no dataset.
     """
-    path = Path(dataset)
-    for folder in (path, path / "musicrs"):
-        if any(folder.glob("*/test-*.parquet")):
-            return folder
-    looks_like_path = path.is_absolute() or str(dataset).startswith(".") or str(dataset).count("/") > 1
-    if path.exists() and str(dataset) != DEFAULT_DATASET:
+    path = Path(dataset).expanduser()
+    folder = _repo_folder(path)
+    if folder is not None:
+        if str(dataset) == DEFAULT_DATASET:  # a folder of that name in this directory, which need not be what is meant
+            _refuse_other_folder(folder)
+        return folder
+    text = str(dataset)
+    if path.exists() and text != DEFAULT_DATASET:
         raise UserError(
             f"{path}: no dataset found in it; expected the directory given to `musicrs_dataset build --out`"
         )
-    if looks_like_path:
+    is_name = is_repo_name(text) if "/" in text else not has_file_suffix(text)
+    if not is_name or path.is_absolute() or text.startswith((".", "~")) or "\\" in text:
         raise UserError(
             f"{path}: no such directory; build one with `python -m musicrs_dataset build --from ... --out {path}`"
         )
     return None
+
+
+def _repo_folder(path: Path) -> Path | None:
+    """The one folder at a path, or in it, that holds configurations."""
+    if any(path.glob("*/test-*.parquet")):
+        return path
+    folders = sorted({shard.parent.parent for shard in path.glob("[!.]*/*/test-*.parquet")})
+    if len(folders) > 1:
+        names = [folder.name for folder in folders]
+        raise UserError(f"{path}: holds {len(names)} datasets ({some(names)}); name one of them, such as {folders[0]}")
+    return folders[0] if folders else None
+
+
+def _refuse_other_folder(folder: Path) -> None:
+    from .base.named_dataset import REFERENCE_COLUMNS, read_installation, refuse_other_rows
+
+    installation = read_installation()
+    shared = [config for config in installation.configs if (folder / config).is_dir()] if installation else []
+    if installation is not None and not shared:
+        raise UserError(
+            f"{folder}: has none of the configurations that the name {DEFAULT_DATASET!r} was given "
+            f"({some(list(installation.configs))}); write ./{folder} to read it"
+        )
+    for config in shared[:1]:
+        columns = _read_folder(folder, config, REFERENCE_COLUMNS)
+        refuse_other_rows(columns, config, str(folder))
 
 
 def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT_CONFIG) -> References:
@@ -136,19 +166,19 @@ def _check(place: str, columns: dict[str, list[Any]]) -> None:
         raise UserError(f"{place}: thread {twice} stands in it twice; rebuild it")
 
 
-def _read_folder(folder: Path, config: str) -> dict[str, list[Any]]:
+def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> dict[str, list[Any]]:
     import pyarrow
     import pyarrow.parquet as parquet
 
-    from .named import first_line
+    from .base.named_dataset import first_line
 
     known = sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")})
     if config not in known:  # a name, never a pattern or a path: what a run card says is not to lead elsewhere
         raise UserError(f"{folder}: no configuration {show(config)}; it has {', '.join(known)}")
     shards = sorted((folder / config).glob("test-*.parquet"))
     try:
-        table = pyarrow.concat_tables([parquet.read_table(shard, columns=_COLUMNS) for shard in shards])
-        return {name: table.column(name).to_pylist() for name in _COLUMNS}
+        table = pyarrow.concat_tables([parquet.read_table(shard, columns=list(names)) for shard in shards])
+        return {name: table.column(name).to_pylist() for name in names}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
         raise UserError(
             f"{folder / config}: cannot be read as a MusiCRS dataset ({first_line(error)}); rebuild it"
@@ -156,7 +186,7 @@ def _read_folder(folder: Path, config: str) -> dict[str, list[Any]]:
 
 
 def _read_name(name: str, config: str) -> dict[str, list[Any]]:
-    from .named import load_named
+    from .base.named_dataset import load_named
 
     rows = load_named(name, config).select_columns(_COLUMNS)
     return {column: list(rows[column]) for column in _COLUMNS}

@@ -14,7 +14,7 @@ from .hits import hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K
 from .oddities import Oddities, find_oddities
-from .predictions import PREDICTIONS, Prediction, PredictionFile, rankings_for, read_predictions
+from .predictions import PREDICTIONS, Prediction, PredictionFile, contradictions, rankings_for, read_predictions
 from .references import DEFAULT_CONFIG, References
 from .run_card import RUN_CARD, RunCard, read_run_card
 from .scoring import Empty, Scores, ThreadTable, summarise, thread_table
@@ -35,6 +35,7 @@ class ScoredRun:
             how much of it was answered.
         oddities: Empty rankings, and titles that no pool holds.
         answered_only: Whether what was appended to the answers was left out.
+        contradictions: Threads whose scores contradict the order of their ranking. The ranking counts.
     """
 
     references: References
@@ -46,6 +47,7 @@ class ScoredRun:
     filled: Filled | None = None
     oddities: Oddities | None = None
     answered_only: bool = False
+    contradictions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types: `Scores.to_dict`, the names of the threads, the warnings, and what data it was.
@@ -55,6 +57,7 @@ class ScoredRun:
         data: dict[str, Any] = {"dataset": self.references.name, "config": self.references.config}
         data["fingerprint"] = self.references.fingerprint
         words = {"missing": self.missing, "empty_threads": self.empty_threads, "warnings": self.warnings}
+        words["contradicting_scores"] = self.contradictions
         filled = {} if self.filled is None else {"filled": self.filled.to_dict()}
         if self.answered_only:
             data["answered_only"] = True
@@ -102,6 +105,7 @@ def score_predictions(
     if isinstance(predictions, str | Path):
         predictions = read_run(predictions, references).predictions
     found = predictions.predictions if isinstance(predictions, PredictionFile) else tuple(predictions)
+    contradicting = contradictions(found)
     if answered_only:
         found = tuple(replace(each, ranking=each.ranking[: each.n_answered], scores=None) for each in found)
     rankings = rankings_for(found, references)
@@ -119,6 +123,7 @@ def score_predictions(
         filled=None if answered_only else score_filled(found, references, table, empty),
         oddities=find_oddities(rankings, references, table.hits),
         answered_only=answered_only,
+        contradictions=contradicting,
     )
 
 

@@ -9,12 +9,30 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .chance import ceiling, chance
+from .chance import VERDICT_RULE, Verdict, ceiling, chance, pools_of, verdict
 from .hits import Hits, hits_from_strings
-from .intervals import CONFIDENCE, RESAMPLES, mean_intervals, standard_error
+from .intervals import CONFIDENCE, RESAMPLES, mean_intervals, standard_error, why_no_interval
 from .measures import DEFAULT_K, Floats, check_cutoffs, measure, measure_names
+from .random_orders import Pools
 
 Empty = Literal["zero", "skip"]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Means over the threads that have a prediction, on which the verdict against chance rests.
+
+    Attributes:
+        n: How many threads have one.
+        values: Measure name to mean; None where no thread has one.
+        chance: Exact expectation of a random ranking of the same threads, same keys.
+        pools: The kinds of pools of these threads.
+    """
+
+    n: int
+    values: dict[str, float | None]
+    chance: dict[str, float | None]
+    pools: Pools
 
 
 @dataclass(frozen=True)
@@ -32,8 +50,10 @@ class Scores:
         chance: Exact expectation of a random ranking, same keys; None without pools.
         ceiling: What a perfect ranking reaches, same keys.
         se: Standard error of each mean; None for n < 2.
-        interval: Measure name to (low, high); None for n < 2 or where no interval was asked for.
-        settings: `empty`, `k`, `confidence`, `resamples`, `seed`, `interval_method`.
+        interval: Measure name to (low, high); None where `interval_reason` says why.
+        settings: `empty`, `k`, `confidence`; with intervals also `resamples`, `seed`, `interval_method`.
+        interval_reason: Why there is no interval; None where there is one.
+        answered: The threads with a prediction; None without pools.
         by: Grouping name to group to its own scores, e.g. `by["genre"]["Jazz"]`.
     """
 
@@ -49,14 +69,40 @@ class Scores:
     se: dict[str, float] | None
     interval: dict[str, tuple[float, float]] | None
     settings: dict[str, Any]
+    interval_reason: str | None = None
+    answered: Answered | None = None
     by: dict[str, dict[str, Scores]] = field(default_factory=dict)
 
+    @property
+    def interval_method(self) -> str | None:
+        """How the intervals were computed (`musicrs_metric.intervals`); None where there are none."""
+        method: str | None = self.settings.get("interval_method")
+        return method
+
+    def verdict(self, measure: str) -> Verdict | None:
+        """Say on which side of chance a measure is, on the threads that have a prediction.
+
+        Args:
+            measure: One of the measures.
+
+        Returns:
+            "above", "at" or "below" by `musicrs_metric.chance.VERDICT_RULE`; None without pools or predictions.
+        """
+        return None if self.answered is None else verdict(measure, self.answered.values[measure], self.answered.pools)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types: scores, counts, `chance`, `ceiling`, `se`, `interval`, settings, `by_<grouping>`."""
+        """Return plain JSON types.
+
+        These are scores, counts, `chance`, `ceiling`, `se`, `interval` with its method or the reason why there is none,
+        `verdict` with its rule and the number of threads that it covers, settings, and `by_<grouping>`.
+        """
         flat: dict[str, Any] = {**self.values, **self._counts()}
         flat |= {"chance": self.chance, "ceiling": self.ceiling, "se": self.se}
         flat["interval"] = None if self.interval is None else {name: list(pair) for name, pair in self.interval.items()}
-        flat |= self.settings
+        flat["interval_reason"] = self.interval_reason
+        flat["verdict"] = None if self.answered is None else {name: self.verdict(name) for name in self.values}
+        flat["verdict_n"] = None if self.answered is None else self.answered.n
+        flat |= self.settings | {"verdict_rule": VERDICT_RULE}
         for grouping, groups in self.by.items():
             flat[f"by_{grouping}"] = {group: scores._group_dict() for group, scores in groups.items()}
         return flat
@@ -66,8 +112,10 @@ class Scores:
         return {name: getattr(self, name) for name in names}
 
     def _group_dict(self) -> dict[str, Any]:
-        # The settings are those of the whole; repeating them in every group would bury the numbers.
-        return {key: value for key, value in self.to_dict().items() if key not in self.settings}
+        # The settings are those of the whole; repeating them in every group would bury the numbers. The method of the
+        # intervals depends on the number of threads.
+        shared = {*self.settings, "verdict_rule"} - {"interval_method"}
+        return {key: value for key, value in self.to_dict().items() if key not in shared}
 
 
 @dataclass(frozen=True)
@@ -210,6 +258,7 @@ class _Columns:
         values = self.values[counted]
         error = standard_error(values)
         interval = method = None
+        reason = "not asked for" if self.confidence is None else why_no_interval(len(values))
         if self.confidence is not None:
             found = mean_intervals(values, confidence=self.confidence, resamples=self.resamples, seed=self.seed)
             if found is not None:
@@ -229,8 +278,17 @@ class _Columns:
             se=None if error is None else dict(zip(self.names, error.tolist(), strict=True)),
             interval=interval,
             settings=self.settings | drawn,
+            interval_reason=reason,
+            answered=self._answered(counted & ~hits.missing),
             by=by or {},
         )
+
+    def _answered(self, threads: npt.NDArray[np.bool_]) -> Answered | None:
+        pools = pools_of(self.hits, threads)
+        if self.chance is None or pools is None:
+            return None
+        means = self._means(self.values[threads]), self._means(self.chance[threads])
+        return Answered(int(threads.sum()), *means, pools)
 
     def _means(self, values: Floats) -> dict[str, float | None]:
         if not len(values):

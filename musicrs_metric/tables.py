@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from .chance import VERDICT_RULE, Verdict
 from .errors import count
 from .filled import Filled
 from .scoring import Scores
@@ -12,31 +13,23 @@ from .scoring import Scores
 if TYPE_CHECKING:
     from rich.table import Table
 
-Verdict = Literal["above", "below", "within"]
-
-_WORDS = {
-    "above": "better than chance, which lies below the interval",
-    "below": "worse than chance, which lies above the interval",
-    "within": "not told apart from chance, which lies within the interval",
-}
-
 
 def verdict(scores: Scores, measure: str) -> Verdict | None:
-    """Say where a score stands to chance.
+    """Return `Scores.verdict`, whose rule is `musicrs_metric.chance.VERDICT_RULE`."""
+    return scores.verdict(measure)
 
-    Args:
-        scores: The scores.
-        measure: One of their measures.
 
-    Returns:
-        "above" or "below" where the interval of the score leaves chance out on that side, "within" where it holds it;
-        None where there is no interval or no chance level.
-    """
-    chance = None if scores.chance is None else scores.chance[measure]
-    if chance is None or scores.interval is None:
-        return None
-    low, high = scores.interval[measure]
-    return "above" if chance < low else "below" if chance > high else "within"
+def verdict_rule(scores: Scores) -> str:
+    """State the rule of the verdicts, and the threads that they cover where some have no prediction."""
+    if scores.answered is None or not scores.n_missing:
+        return f"Verdict: {VERDICT_RULE}."
+    n = scores.answered.n
+    if not n:
+        return "No verdict against chance: no thread has a prediction."
+    return (
+        f"Verdict: on the {count(n, 'thread')} with a prediction alone, as the others say nothing of the system; "
+        f"{VERDICT_RULE}."
+    )
 
 
 def shown_measures(scores: Scores) -> list[str]:
@@ -68,7 +61,7 @@ def cells(scores: Scores, measure: str) -> tuple[str, str, str]:
 
 
 def score_table(scores: Scores, title: str, filled: Filled | None = None) -> Table:
-    """One row per measure: score, interval, chance, ceiling, and on which side of chance it lies.
+    """One row per measure: score, interval, chance, ceiling, and the verdict against chance.
 
     Args:
         scores: The scores.
@@ -86,14 +79,20 @@ def score_table(scores: Scores, title: str, filled: Filled | None = None) -> Tab
 
 
 def group_table(groups: Mapping[str, Scores], title: str) -> Table:
-    """One row per group: its number of threads, and score, interval and chance of the headline measures."""
+    """One row per group: its number of threads, and score, interval, chance and verdict of the headline measures."""
     from rich.markup import escape
 
     names = headline(next(iter(groups.values())))
-    table = _table(title, title, ["n", *(heading for name in names for heading in (name, "interval", "chance"))])
+    headings = [heading for name in names for heading in (name, "interval", "chance")]
+    partial = any(scores.n_missing for scores in groups.values())
+    table = _table(title, title, ["n", *(["answered"] if partial else []), *headings])
     for group, scores in groups.items():
-        values = [cell for name in names for cell in cells(scores, name)]
-        table.add_row(escape(group), str(scores.n), *values)
+        values = []
+        for name in names:
+            value, interval, chance = cells(scores, name)
+            values += [value, interval, f"{chance} {verdict(scores, name) or '–'}"]
+        answered = [str(scores.n - scores.n_missing)] if partial else []
+        table.add_row(escape(group), str(scores.n), *answered, *values)
     return table
 
 
@@ -103,11 +102,16 @@ def sentences(scores: Scores) -> Iterator[str]:
         yield f"{scores.n_missing} of {count(scores.n, 'thread')} without a prediction, counted as 0 in every number."
     for name in headline(scores):
         found = verdict(scores, name)
-        if found is not None and scores.chance is not None and scores.interval is not None:
-            values = f"{percent(scores.values[name])} %, chance {percent(scores.chance[name])} %"
-            yield f"{name}: {_WORDS[found]} ({values}, interval {percent_interval(scores.interval[name])})."
-    if scores.interval is None:
-        yield "No interval: it takes two threads and a confidence level."
+        if found is not None and scores.answered is not None:
+            where = f" on the {count(scores.answered.n, 'thread')} with a prediction" if scores.n_missing else ""
+            values = f"{percent(scores.answered.values[name])} %, chance {percent(scores.answered.chance[name])} %"
+            yield f"{name}: {found} chance{where} ({values})."
+    if scores.answered is not None:
+        yield verdict_rule(scores)
+    if scores.interval_method is not None:
+        yield f"Intervals: {scores.interval_method} over {count(scores.n, 'thread')}."
+    if scores.interval_reason is not None:
+        yield f"No interval: {scores.interval_reason}."
     counted = "counted as 0" if scores.settings["empty"] == "zero" else "left out"
     yield f"{count(scores.n, 'thread')} scored; {scores.n_empty} with an empty ground truth, {counted}."
     yield f"{count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."

@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, show
@@ -183,7 +184,9 @@ def plain_line(line: Line, *, details: bool = True) -> dict[str, Any]:
     values = {name: line.values[name] for name in measures if name in line.values}
     interval = {name: list(line.interval[name]) for name in measures if name in line.interval}
     standings = {metric: _plain_standing(one, line, details=details) for metric, one in line.standings.items()}
-    scores = {"values": values, "interval": interval, "standings": standings}
+    scores: dict[str, Any] = {"values": values, "interval": interval, "standings": standings}
+    if standings:
+        scores["verdict_rule"] = VERDICT_RULE
     return shown | (_details(line) if details else {}) | scores
 
 
@@ -211,6 +214,7 @@ def _plain_standing(one: Standing, line: Line, *, details: bool) -> dict[str, An
         "rank": one.rank if line.is_ranked else None,
         "group": one.group if line.is_ranked else None,
         "to_chance": None if one.chance is None else one.chance.verdict,
+        "to_chance_n": None if one.chance is None else one.chance.n,
     }
     if details:
         made["rank_interval"] = list(one.rank_interval) if one.rank_interval and line.is_ranked else None

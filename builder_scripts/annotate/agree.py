@@ -62,6 +62,7 @@ class Agreement:
                 for name, share in self.shares.items()
             },
             "disagreements": dict(about),
+            "interval_method": "percentile bootstrap over threads",
             "resamples": self.resamples,
             "seed": self.seed,
         }

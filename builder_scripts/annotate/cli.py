@@ -75,8 +75,8 @@ def agree(
     """Say how far annotators are and agree: -> private/agreement/agreement.json, votes.csv, disagreements.csv."""
     from rich.console import Console
 
+    from musicrs_metric.base.output import print_json
     from musicrs_metric.errors import count
-    from musicrs_metric.files import to_json
 
     from ..layout import Work
     from . import places
@@ -96,7 +96,7 @@ def agree(
     if store.damaged:
         told.print(f"{count(store.damaged, 'damaged line')} passed over", style="yellow")
     if as_json:
-        typer.echo(to_json(found.to_dict(), indent=2))
+        print_json(found.to_dict())
     else:
         _print(found)
     told.print(f"wrote {places.agreement(folder)}", markup=False, highlight=False, soft_wrap=True)
@@ -142,6 +142,9 @@ def _print(found: Agreement) -> None:
     for pair, row in found.cohen.items():
         kappas.add_row(escape(" - ".join(pair)), *(_cell(kappa) for kappa in row.values()))
     console.print(kappas)
+    every = [*found.fleiss.values(), *(kappa for row in found.cohen.values() for kappa in row.values())]
+    for reason in dict.fromkeys(kappa.reason for kappa in every if kappa is not None and kappa.reason is not None):
+        console.print(f"No interval: {reason}.", markup=False, highlight=False)
     changed = Table("share", "", "here", "paper", title="What was changed", title_justify="left")
     for name, share in found.to_dict()["shares"].items():
         value = "" if share["value"] is None else f"{100 * share['value']:.1f} %"

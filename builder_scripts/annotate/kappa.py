@@ -1,7 +1,8 @@
 """How far annotators agree beyond chance: Cohen's kappa for pairs, Fleiss' kappa for all, with bootstrap intervals.
 
 The statistics are statsmodels'. Threads are drawn, not single questions: what one person thinks of the links of a
-thread hangs together.
+thread hangs together. Below 20 threads there is no interval, because the percentile bootstrap of kappa then covers as
+little as 76 % in place of 95 %.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from musicrs_metric.errors import count
 from musicrs_metric.measures import Floats
 
 from .ballots import About, Ballot
@@ -25,18 +27,23 @@ LABELS: Mapping[About, tuple[str, ...]] = {
 }
 
 
+SMALLEST_SAMPLE = 20
+_ROUNDING = 1e-9
+
+
 class Kappa(NamedTuple):
     """Agreement of two or more annotators on one kind of question.
 
     Attributes:
         value: 1 for full agreement, 0 for what chance gives; None where everybody gave one and the same answer, so
             that chance gives full agreement too.
-        low: Lower end of the 95 % percentile bootstrap interval; None where there are too few threads for one.
+        low: Lower end of the 95 % percentile bootstrap interval; None where `reason` says why.
         high: Upper end.
         agreement: Share of pairs of answers to one question that are equal.
         n_questions: How many questions it is measured on.
         n_threads: How many threads they belong to.
         n_annotators: How many answers each question has.
+        reason: Why there is no interval; None where there is one.
     """
 
     value: float | None
@@ -46,6 +53,7 @@ class Kappa(NamedTuple):
     n_questions: int
     n_threads: int
     n_annotators: int
+    reason: str | None = None
 
 
 def label(about: About, vote: str) -> str:
@@ -82,8 +90,12 @@ def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, res
         return float(cohens_kappa(np.tensordot(times_drawn, stacked, axes=1), return_results=False))
 
     total = stacked.sum(axis=0)
-    value, low, high = _with_interval(kappa, len(stacked), resamples, seed)
-    return Kappa(value, low, high, float(np.trace(total) / total.sum()), int(total.sum()), len(stacked), 2)
+    agreement = float(np.trace(total) / total.sum())
+    found = _with_interval(kappa, len(stacked), resamples, seed)
+    if found.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
+        # Chance agreement then equals the observed one in every resample, whatever the annotators think.
+        found = _Estimate(found.value, reason="one annotator gave one label only, so kappa is always 0")
+    return Kappa(found.value, found.low, found.high, agreement, int(total.sum()), len(stacked), 2, found.reason)
 
 
 def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int) -> Kappa | None:
@@ -115,9 +127,9 @@ def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int
     def kappa(times_drawn: Floats) -> float:
         return float(fleiss_kappa(np.repeat(rows, times_drawn[thread].astype(int), axis=0)))
 
-    value, low, high = _with_interval(kappa, len(names), resamples, seed)
+    found = _with_interval(kappa, len(names), resamples, seed)
     equal_pairs = float((rows * (rows - 1)).sum() / (len(rows) * size * (size - 1)))
-    return Kappa(value, low, high, equal_pairs, len(rows), len(names), size)
+    return Kappa(found.value, found.low, found.high, equal_pairs, len(rows), len(names), size, found.reason)
 
 
 def _votes(ballots: Sequence[Ballot], about: About) -> list[tuple[str, dict[str, str]]]:
@@ -129,19 +141,32 @@ def _votes(ballots: Sequence[Ballot], about: About) -> list[tuple[str, dict[str,
     ]
 
 
-def _with_interval(
-    statistic: Callable[[Floats], float], n_threads: int, resamples: int, seed: int
-) -> tuple[float | None, float | None, float | None]:
+class _Estimate(NamedTuple):
+    """A statistic with its interval, or the reason why it has none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+def _with_interval(statistic: Callable[[Floats], float], n_threads: int, resamples: int, seed: int) -> _Estimate:
     """The statistic on all threads, and its interval over resamples in which it is defined."""
     rng = np.random.default_rng(seed)
     with np.errstate(invalid="ignore", divide="ignore"):  # one answer throughout: 0 / 0, told as None
         value = statistic(np.ones(n_threads))
         if np.isnan(value):
-            return None, None, None
+            return _Estimate(None, reason="one label throughout, so kappa is undefined")
+        if n_threads < SMALLEST_SAMPLE:
+            return _Estimate(
+                value, reason=f"{count(n_threads, 'thread')}, an interval needs at least {SMALLEST_SAMPLE}"
+            )
         drawn = rng.multinomial(n_threads, np.full(n_threads, 1 / n_threads), size=resamples)
         values = np.array([statistic(times.astype(float)) for times in drawn])
     defined = values[~np.isnan(values)]
-    if n_threads < 2 or not len(defined):
-        return value, None, None
+    if not len(defined) or np.ptp(defined) < _ROUNDING:
+        return _Estimate(value, reason="all resamples give the same kappa, which says nothing of other threads")
     low, high = np.quantile(defined, (0.025, 0.975))
-    return value, float(low), float(high)
+    if high - low < _ROUNDING:
+        return _Estimate(value, reason="nearly all resamples give the same kappa, which says nothing of other threads")
+    return _Estimate(value, float(low), float(high))

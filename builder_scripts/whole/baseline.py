@@ -90,8 +90,12 @@ def run(work: Work, dataset: Path, system: Baseline, home: Path) -> tuple[StageM
 
 
 def _told(system: Baseline, score: Mapping[str, Any]) -> str:
-    told = [f"{name} {100 * score[name]:.2f} % (chance {100 * score['chance'][name]:.2f} %)" for name in _HEADLINES]
-    return f"{system.model}, {system.modality}: {', '.join(told)}"
+    told = [
+        f"{name} {100 * score[name]:.2f} %, {verdict} chance ({100 * score['chance'][name]:.2f} %)"
+        for name in _HEADLINES
+        for verdict in [score["verdict"][name]]
+    ]
+    return f"{system.model}, {system.modality}: {', '.join(told)}. Rule for {score['verdict_rule']}"
 
 
 def _python(home: Path, module: str, *arguments: str) -> str:

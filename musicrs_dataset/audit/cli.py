@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from musicrs_metric.files import to_json
+from musicrs_metric.base.output import print_json
 
 from ..pools.files import read_pools, with_pools
 from .adversary import Adversary
@@ -47,7 +47,7 @@ def audit(
         files = write_report(out, found, subject)
         Console(stderr=True).print("wrote " + ", ".join(map(str, files)), markup=False, highlight=False, soft_wrap=True)
     if as_json:
-        typer.echo(to_json(to_dict(found, subject), indent=2))
+        print_json(to_dict(found, subject))
     else:
         _print(found, str(subject))
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from musicrs_metric.base.output import print_json
 from musicrs_metric.errors import UserError, count
-from musicrs_metric.files import to_json
 from musicrs_metric.progress import rough_time, say, track
+from musicrs_metric.references import DEFAULT_DATASET
 
 from .asking import VIDEOS_AN_HOUR, Cookies, Limit, Rate, RetryFailed, Sleep, Workers, client_options
 
@@ -88,7 +89,7 @@ def status(
 
     summary = summarise(_threads(dataset, config), cache)
     if as_json:
-        typer.echo(to_json(summary.to_dict(), indent=2))
+        print_json(summary.to_dict())
     else:
         _print(summary)
 
@@ -115,7 +116,7 @@ def cut(
     for line in folder.report.lines():
         say(told, line)
     typer.echo(f"{count(folder.report.clips, 'clip')} -> {made}")
-    if install:
+    if install and made.name == DEFAULT_DATASET:
         typer.echo(put(made))
 
 

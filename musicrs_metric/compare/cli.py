@@ -44,7 +44,7 @@ def compare(
 
     Two systems count as different where a paired t test, corrected by Holm over all pairs, says so at level alpha.
     """
-    from ..files import to_json
+    from ..base.output import print_json
     from ..references import load_references
     from ..runs import config_of
     from . import HEADLINE
@@ -71,7 +71,7 @@ def compare(
         seed=seed,
     )
     if output_format is Format.json:
-        typer.echo(to_json(comparison.to_dict(), indent=2))
+        print_json(comparison.to_dict())
     elif output_format is Format.markdown:
         typer.echo(markdown(sheets(comparison)), nl=False)
     elif output_format is Format.latex:

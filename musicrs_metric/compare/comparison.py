@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..errors import UserError
-from ..intervals import RESAMPLES
+from ..intervals import RESAMPLES, method_of, why_no_interval
 from ..measures import Floats
 from ..scoring import Empty
 from .assemble import Selection, compare_metric
@@ -45,7 +45,7 @@ def compare(
         common_only: Compare on the threads that every system answered, in place of all.
         alpha: Level of the tests; intervals cover 1 - alpha.
         power: Of the detectable differences.
-        resamples: Bootstrap resamples, and sign flips.
+        resamples: Resamples of the threads, and sign flips.
         seed: Of both; the same seed gives the same digits.
 
     Returns:
@@ -57,25 +57,30 @@ def compare(
     """
     check_systems(systems)
     _check_settings(systems, metrics, empty, alpha, power, resamples)
-    settings = Settings(alpha, power, resamples, seed, empty, common_only)
     is_empty, common = systems[0].table.hits.n_relevant == 0, common_threads(systems)
     counted = ~is_empty if empty == "skip" else np.ones(len(is_empty), dtype=bool)
     counted = counted & common if common_only else counted
     if not counted.any():
         raise UserError("found no thread to compare on; compare on all threads, not on the common or filled ones alone")
+    n = int(counted.sum())
+    settings = Settings(
+        alpha, power, resamples, seed, empty, common_only, method_of(n, large=False), why_no_interval(n)
+    )
     values = _columns(systems, metrics)
     whole = take_sample(values[counted], resamples=resamples, seed=seed)
     parts = {
         where: take_sample(values[chosen], resamples=resamples, seed=seed)
         for where, chosen in _group_masks(groups or {}, counted)
     }
-    selection = Selection(whole, parts, common[counted])
+    selection = Selection(whole, parts, common[counted], counted)
     return Comparison(
-        n=int(counted.sum()),
+        n=n,
         n_empty=int(is_empty.sum()),
         n_common=int((common & counted).sum()),
         coverage=tuple(coverage(system, counted) for system in systems),
-        metrics={metric: compare_metric(systems, selection.column(j), settings) for j, metric in enumerate(metrics)},
+        metrics={
+            metric: compare_metric(metric, systems, selection.column(j), settings) for j, metric in enumerate(metrics)
+        },
         settings=settings,
     )
 

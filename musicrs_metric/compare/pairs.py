@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..intervals import CONFIDENCE, resampled_means
+from ..intervals import CONFIDENCE, DIFFERENCES, Resamples, interval_ends, resample
 from ..measures import Floats
 from .significance import flipped_sums, holm, sign_flip_p, t_test
 
@@ -19,17 +19,22 @@ class Sample(NamedTuple):
 
     Attributes:
         values: Shape (n, ...): one row per thread.
-        drawn: Shape (resamples, ...): means of bootstrap resamples of the threads.
+        drawn: Shape (resamples, ...): means of resamples of the threads.
+        unseen: Shape (resamples,): weight of the unseen value in each resample (`musicrs_metric.intervals.Resamples`).
         flipped: Shape (resamples, ...): sums after random sign flips of the threads.
     """
 
     values: Floats
     drawn: Floats
+    unseen: Floats
     flipped: Floats
 
     def column(self, j: int) -> Sample:
         """The sample at place `j` of the second axis."""
-        return Sample(*(np.ascontiguousarray(array[:, j]) for array in self))
+        values, drawn, flipped = (
+            np.ascontiguousarray(array[:, j]) for array in (self.values, self.drawn, self.flipped)
+        )
+        return Sample(values, drawn, self.unseen, flipped)
 
 
 def take_sample(values: Floats, *, resamples: int, seed: int) -> Sample:
@@ -40,16 +45,16 @@ def take_sample(values: Floats, *, resamples: int, seed: int) -> Sample:
 
     Args:
         values: Shape (n, ...): one row per thread.
-        resamples: Bootstrap resamples, and sign flips.
+        resamples: Resamples, and sign flips.
         seed: Of both.
 
     Returns:
         The sample.
     """
     flat, rest = values.reshape(len(values), -1), values.shape[1:]
-    drawn = resampled_means(flat, resamples=resamples, seed=seed)
+    drawn = resample(flat, resamples=resamples, seed=seed)
     flipped = flipped_sums(flat, flips=resamples, seed=seed)
-    return Sample(values, drawn.reshape(-1, *rest), flipped.reshape(-1, *rest))
+    return Sample(values, drawn.means.reshape(-1, *rest), drawn.unseen, flipped.reshape(-1, *rest))
 
 
 class Pairs(NamedTuple):
@@ -57,7 +62,7 @@ class Pairs(NamedTuple):
 
     Attributes:
         difference: Shape (p,): mean of the per-thread differences.
-        low: Shape (p,): lower end of the paired bootstrap interval; NaN for n < 2.
+        low: Shape (p,): lower end of the paired interval; NaN for fewer than 5 threads.
         high: Shape (p,): upper end.
         sd: Shape (p,): standard deviation of the differences (ddof = 1); NaN for n < 2.
         t: Shape (p,): paired t; NaN where the differences do not vary.
@@ -106,9 +111,9 @@ def compare_pairs(a: Ints, b: Ints, sample: Sample, *, confidence: float = CONFI
     Raises:
         UserError: scipy is not installed.
     """
-    values, drawn, flipped = sample
+    values, drawn, unseen, flipped = sample
     differences = values[:, a] - values[:, b]
-    low, high = mean_bounds(differences, drawn[:, a] - drawn[:, b], confidence)
+    low, high = interval_ends(differences, Resamples(drawn[:, a] - drawn[:, b], unseen), confidence, DIFFERENCES)
     sd, t, p = t_test(differences)
     p_flip = sign_flip_p(flipped[:, a] - flipped[:, b], differences.sum(axis=0))
     p_t = np.where(np.isnan(p), p_flip, p)
@@ -116,24 +121,3 @@ def compare_pairs(a: Ints, b: Ints, sample: Sample, *, confidence: float = CONFI
     ties = len(values) - wins - losses
     difference = differences.mean(axis=0)
     return Pairs(difference, low, high, sd, t, p_t, p_flip, holm(p_t), holm(p_flip), wins, ties, losses)
-
-
-def mean_bounds(values: Floats, drawn: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Percentile interval of the mean of each column, from resampled means.
-
-    Args:
-        values: Shape (n, p): what was resampled.
-        drawn: Shape (resamples, p): its resampled means.
-        confidence: Coverage.
-
-    Returns:
-        Lower and upper ends, each of shape (p,); exactly 0 for a column of zeros, NaN for n < 2.
-    """
-    if len(values) < 2:
-        undefined = np.full(values.shape[1], np.nan)
-        return undefined, undefined
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    # A matrix product may round equal columns differently; a difference of 0 everywhere has no uncertainty at all.
-    varies = values.any(axis=0)
-    return np.where(varies, low, 0.0), np.where(varies, high, 0.0)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from ..chance import VERDICT_RULE, Verdict
 from ..run_card import Reads
 from ..scoring import Empty
 
 Bounds = tuple[float, float]
-Verdict = Literal["above", "at", "below"]
 
 
 @dataclass(frozen=True)
 class AgainstChance:
-    """A system against the exact expectation of a random ranking of the same pools, thread by thread.
+    """A system against random rankings of the same pools, on the threads for which it has a prediction.
 
     Attributes:
         difference: Mean of value minus chance.
-        interval: Its bootstrap interval; None for n < 2.
-        t: t of the test that the difference is 0; None where it does not vary.
-        p: Two-sided p value.
-        p_holm: The same after Holm's correction over the systems of the comparison.
-        verdict: "above" or "below" where `p_holm` is at most alpha, "at" otherwise.
+        interval: Its interval; None where the threads are too few.
+        t: The difference in standard errors, for description; None where it does not vary.
+        p: Two-sided p value, from the exact null distribution of random orders of the pools.
+        p_holm: The same after Holm's correction over the systems of the comparison. No verdict depends on it.
+        verdict: By `musicrs_metric.chance.VERDICT_RULE`; it does not depend on the other systems.
+        n: Threads that have a prediction.
     """
 
     difference: float
@@ -31,6 +32,7 @@ class AgainstChance:
     p: float
     p_holm: float
     verdict: Verdict
+    n: int
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,11 @@ class Standing:
         system: Its name.
         reads: What it looks at beyond its own thread; None where no run card says so.
         mean: Mean over all threads.
-        interval: Its bootstrap interval; None for n < 2.
+        interval: Its interval; None where the threads are too few.
         common_mean: Mean over the threads that every system answered; None where there is none.
-        chance: How it stands to chance; None where pools are unknown.
+        chance: The system against chance; None where pools are unknown, or no thread has a prediction.
         rank: 1 = best; equal means share the better rank.
-        rank_interval: Bootstrap interval of the rank; None for n < 2.
+        rank_interval: Bootstrap interval of the rank; None where the threads are too few.
         group: 1 = statistically tied with the best (`musicrs_metric.compare.ranks.rank_groups`).
     """
 
@@ -67,14 +69,18 @@ class Effect:
     Attributes:
         n: Threads of the group.
         difference: Mean of "a minus b".
-        interval: Bootstrap interval from the threads of the group; None for n < 2.
+        interval: Interval from the threads of the group; None where they are too few.
         small: Whether the group has fewer than `SMALL_GROUP` threads.
+        interval_method: How the interval was computed; None where there is none.
+        interval_reason: Why there is no interval; None where there is one.
     """
 
     n: int
     difference: float
     interval: Bounds | None
     small: bool
+    interval_method: str | None
+    interval_reason: str | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Pair:
         a: Name of the first system.
         b: Name of the second.
         difference: Mean of the per-thread differences.
-        interval: Paired bootstrap interval; None for n < 2.
+        interval: Paired interval; None where the threads are too few.
         t: Paired t; None where the differences do not vary.
         p_t: Its two-sided p value; where t is None, the sign-flip p value.
         p_t_holm: The same after Holm's correction over all pairs of the metric.
@@ -163,12 +169,14 @@ class Settings:
     Attributes:
         alpha: Level of the tests; intervals cover 1 - alpha.
         power: Of the detectable differences.
-        resamples: Bootstrap resamples, and sign flips.
+        resamples: Resamples of the threads, and sign flips.
         seed: Of both.
         empty: Whether threads with an empty ground truth count as "zero" or are "skip"ped.
         common_only: Whether everything is over the threads that every system answered.
-        interval_method: How intervals are made.
+        interval_method: How intervals are computed (`musicrs_metric.intervals`); None where there are none.
+        interval_reason: Why there are no intervals; None where there are.
         decided_by: The test that makes a difference significant.
+        verdict_rule: The rule of the verdicts against chance.
     """
 
     alpha: float
@@ -177,8 +185,10 @@ class Settings:
     seed: int
     empty: Empty
     common_only: bool
-    interval_method: str = "percentile bootstrap"
+    interval_method: str | None
+    interval_reason: str | None
     decided_by: str = "paired t, Holm over all pairs of a metric"
+    verdict_rule: str = VERDICT_RULE
 
     @property
     def confidence(self) -> float:

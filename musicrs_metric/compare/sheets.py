@@ -5,12 +5,12 @@ Scores and differences are in per cent here; in JSON they lie between 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from .formats import NOTHING, p_value, percent, with_interval
-from .results import Comparison, MetricComparison, Pair, Standing
+from .results import Comparison, Effect, MetricComparison, Pair, Standing
 
 # Beyond this a table of all pairs is not read; those with a leading system are shown, all of them are in the JSON.
 PAIRS_SHOWN = 15
@@ -91,6 +91,7 @@ def _scores(comparison: Comparison) -> Sheet:
     if comparison.n_empty:
         how = "score 0" if comparison.settings.empty == "zero" else "are left out"
         notes.append(f"{comparison.n_empty} threads with an empty ground truth {how}")
+    notes.append(_intervals_note(comparison))
     return Sheet(
         f"Scores in % [{_level(comparison)} interval], n = {comparison.n}",
         ("System", "reads", *names, *(f"{name}, common" for name in names if with_common)),
@@ -106,7 +107,7 @@ def _standings(metric: str, found: MetricComparison, comparison: Comparison) -> 
         verdict = [NOTHING] * 3
         if against is not None:
             difference = with_interval(against.difference, against.interval, signed=True)
-            verdict = [difference, p_value(against.p_holm), against.verdict]
+            verdict = [difference, p_value(against.p), against.verdict]
         place = [NOTHING] * 2
         if not _is_alone(one, found):
             ends = one.rank_interval
@@ -114,13 +115,30 @@ def _standings(metric: str, found: MetricComparison, comparison: Comparison) -> 
         rows.append((Cell(one.system, _mark(one, found)), *_row(one.reads or NOTHING, *verdict, *place)))
     return Sheet(
         f"{metric}: against chance in %, ranks and groups",
-        ("System", "reads", "minus chance", "p (Holm)", "verdict", f"rank [{_level(comparison)}]", "group"),
+        ("System", "reads", "minus chance", "p", "verdict", f"rank [{_level(comparison)}]", "group"),
         tuple(rows),
         (
-            f"group 1 is statistically tied with the best{AMONG}; p corrected over all systems",
+            f"verdict: {comparison.settings.verdict_rule}",
+            *_partial_verdicts(found, comparison),
+            f"group 1 is statistically tied with the best{AMONG}",
             "a system that alone reads what it reads has no rank and no group; `reads` is stated in a run card",
         ),
     )
+
+
+def _partial_verdicts(found: MetricComparison, comparison: Comparison) -> Iterator[str]:
+    """Name the systems whose verdict does not cover all threads."""
+    for one in found.standings:
+        if one.chance is not None and one.chance.n < comparison.n:
+            yield (
+                f"{one.system}: difference and verdict cover the threads with a prediction, {one.chance.n} of "
+                f"{comparison.n}"
+            )
+
+
+def _intervals_note(comparison: Comparison) -> str:
+    reason = comparison.settings.interval_reason
+    return f"intervals: {comparison.settings.interval_method}" if reason is None else f"no intervals: {reason}"
 
 
 def _pairs(metric: str, found: MetricComparison, comparison: Comparison) -> Sheet:
@@ -150,7 +168,8 @@ def _pair_notes(found: MetricComparison, comparison: Comparison) -> Iterator[str
         power, family = f"{comparison.settings.power:g}", ""
         if n_pairs > 1:
             family = f", of {percent(found.detectable_in_family)} at the hardest step of Holm over {n_pairs} pairs"
-        yield f"{comparison.n} threads show a difference of {percent(found.detectable)} with power {power}{family}"
+        detectable = percent(found.detectable)
+        yield f"{comparison.n} threads can detect a difference of {detectable} with power {power}{family}"
 
 
 def _effects(metric: str, found: MetricComparison, comparison: Comparison) -> Iterator[Sheet]:
@@ -163,8 +182,20 @@ def _effects(metric: str, found: MetricComparison, comparison: Comparison) -> It
             for difference in [with_interval(effect.difference, effect.interval, signed=True)]
         )
         columns = ("System", "minus", grouping, "n", f"difference [{_level(comparison)}]")
-        note = "for description: no test and no correction; a small group shows large differences only"
-        yield Sheet(f"{metric}: paired differences by {grouping} in %", columns, tuple(rows), (note,), n_text=3)
+        notes = (
+            "for description: no test and no correction; a small group shows large differences only",
+            *_effect_notes(shown[0].by[grouping].values()),
+        )
+        yield Sheet(f"{metric}: paired differences by {grouping} in %", columns, tuple(rows), notes, n_text=3)
+
+
+def _effect_notes(effects: Iterable[Effect]) -> Iterator[str]:
+    """State how the intervals of groups were computed, and why some are left out."""
+    effects = list(effects)
+    methods = sorted({one.interval_method for one in effects if one.interval_method is not None})
+    if methods:
+        yield f"intervals: {' or '.join(methods)}, by the number of threads"
+    yield from sorted({f"no interval: {one.interval_reason}" for one in effects if one.interval_reason is not None})
 
 
 def _by_rank(found: MetricComparison) -> list[int]:

@@ -78,6 +78,17 @@ def common_threads(systems: Sequence[System]) -> Mask:
     return common
 
 
+def are_copies(a: System, b: System) -> bool:
+    """Whether two systems found a relevant candidate in every thread, and all of them at the same ranks.
+
+    Copies of one file do so. Their difference is 0 on any threads, so its interval is a point.
+    """
+    first, second = a.table.hits, b.table.hits
+    if not np.array_equal(first.thread, second.thread) or not np.array_equal(first.rank, second.rank):
+        return False
+    return len(np.unique(first.thread)) == np.count_nonzero(first.n_reachable)
+
+
 def coverage(system: System, counted: Mask) -> Coverage:
     """Count what a system answered among the threads `counted`, shape (n,)."""
     no_audio = 0 if system.no_audio is None else int((system.no_audio & counted).sum())

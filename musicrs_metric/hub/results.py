@@ -163,7 +163,9 @@ def _notes(result: HubResult) -> Iterator[str]:
     yield f"{HEADLINE} in %"
     if scores.interval is not None:
         low, high = scores.interval[HEADLINE]
-        yield f"95 % interval {percent(low)} to {percent(high)} (bootstrap over threads)"
+        yield f"95 % interval {percent(low)} to {percent(high)} ({scores.interval_method} over threads)"
+    elif scores.interval_reason is not None:
+        yield f"no interval ({scores.interval_reason})"
     if scores.chance is not None:
         yield f"chance {percent(scores.chance[HEADLINE])}"
     empty = f", {scores.n_empty} of them without a right answer, counted as 0" if scores.n_empty else ""

@@ -17,7 +17,9 @@ def average(tables: Sequence[ThreadTable]) -> ThreadTable:
         tables: At least one, over the same threads.
 
     Returns:
-        A table of the means; hits, chance and ceiling are those of the first.
+        A table of the means; hits, chance and ceiling are those of the first. A thread that any system lacks counts
+        as one without a prediction.
     """
+    missing = np.logical_or.reduce([table.hits.missing for table in tables])
     values = {name: np.mean([table.values[name] for table in tables], axis=0) for name in tables[0].values}
-    return replace(tables[0], values=values)
+    return replace(tables[0], values=values, hits=replace(tables[0].hits, missing=missing))

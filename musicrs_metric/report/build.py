@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..compare import HEADLINE, compare
-from ..intervals import RESAMPLES
+from ..intervals import BOOTSTRAP, BOOTSTRAP_SAMPLE, BOUNDED, RESAMPLES, SMALLEST_SAMPLE
 from ..paper.tables import PUBLISHED_FINGERPRINT, table1
 from ..references import References
 from . import words
@@ -61,7 +61,7 @@ def build_report(
         cases: Thread ids to show; chosen where empty.
         reported: Whether to set the paper's own figures beside; None: where the dataset is the published one.
         seed: Of all intervals and tests.
-        resamples: Bootstrap resamples, and sign flips.
+        resamples: Resamples of the threads, and sign flips.
         partial: Whether runs that lack predictions are taken, which count as 0.
         step: Told what is being done.
 
@@ -113,8 +113,9 @@ def _lead(evidence: Evidence) -> tuple[str, ...]:
         f"{_called(references)}{config}: {kind}, fingerprint {references.fingerprint[:12]}. "
         f"Threads with an empty ground truth: {empty}; they count as 0, as in the paper.",
         f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
-        f"percentile bootstrap, {words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact "
-        "expectation of a random ranking of the same pools.",
+        f"{BOOTSTRAP} from {BOOTSTRAP_SAMPLE} threads, {BOUNDED} for fewer, none below {SMALLEST_SAMPLE}; "
+        f"{words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact expectation of a "
+        "random ranking of the same pools.",
     )
 
 
@@ -140,4 +141,5 @@ def _data(evidence: Evidence, document: Document) -> dict[str, Any]:
 
 def _run(run: ReportRun) -> dict[str, Any]:
     found = {"label": run.label, "card": asdict(run.card), "scores": run.scores.to_dict()}
+    found["warnings"] = list(run.warnings)
     return found if run.filled is None else found | {"filled": run.filled.to_dict()}

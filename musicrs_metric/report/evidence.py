@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..compare import Comparison
-from ..compare.results import Standing, Verdict
+from ..compare.results import Standing
 from ..genres import GENRES
 from ..paper.tables import OVERALL, PUBLISHED_FINGERPRINT
 from ..references import References
@@ -25,7 +25,7 @@ class Evidence:
         runs: In the order of Table 1; at least one.
         comparison: Of all runs; None for a single one.
         reported: Whether the paper's own figures are set beside.
-        resamples: Bootstrap resamples of every interval.
+        resamples: Resamples of every interval.
         seed: Of every interval.
     """
 
@@ -62,11 +62,3 @@ class Evidence:
 def scores_on(run: ReportRun, genre: str) -> Scores:
     """The scores of a run on a genre, or overall."""
     return run.scores if genre == OVERALL else run.scores.by["genre"][genre]
-
-
-def against_chance(scores: Scores, metric: str) -> Verdict:
-    """Whether the interval of one score leaves out its chance level; a reading aid, with no correction."""
-    interval, level = (scores.interval or {}).get(metric), (scores.chance or {}).get(metric)
-    if interval is None or level is None or interval[0] <= level <= interval[1]:
-        return "at"
-    return "above" if interval[0] > level else "below"

@@ -27,7 +27,7 @@ def mrr_section(evidence: Evidence) -> Section:
     marks = ticks(drawn)
     figure = Figure(
         name="figure-4",
-        caption="Mean reciprocal rank by genre and system, in per cent, with 95 % bootstrap intervals. The dashed line "
+        caption="Mean reciprocal rank by genre and system, in per cent, with 95 % intervals. The dashed line "
         "is chance: the exact expectation of a random ranking of the same pools.",
         style="dots",
         panels=tuple(_panel(evidence, runs, genre, marks) for genre in columns),

@@ -89,7 +89,7 @@ def _table(evidence: Evidence, families: Mapping[str, Family], compared: Mapping
             rows += [_row(common, metric, family, words.metric(metric), where) for metric in METRICS]
     gains = [f"gain of {_SHORT[a]} over {_SHORT[b]}" for a, b in _GAINS]
     return Table(
-        "Scores in per cent by modality, and paired gains in percentage points with 95 % bootstrap intervals.",
+        "Scores in per cent by modality, and paired gains in percentage points with 95 % intervals.",
         (
             Column("Measure", "left"), *(Column(words.modality(name)) for name in MODALITIES),
             *(Column(gain) for gain in gains), Column("Best in", "left"),

@@ -11,9 +11,9 @@ from ..scoring import Scores, summarise
 from . import words
 from .average import average
 from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
-from .evidence import Evidence, against_chance
+from .evidence import Evidence
 from .runs import PARADIGMS, ReportRun
-from .table1 import SIGNS
+from .table1 import NOTE_SIGNS, SIGNS
 
 
 def paradigm_section(evidence: Evidence) -> Section:
@@ -41,8 +41,9 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
         ),
         tuple(rows),
         (
-            "▲ ▼ in a mean: its interval leaves out chance. In a difference: a paired t test after Holm's correction "
-            "over the pairs of paradigms. The intervals speak of other threads, not of other systems.",
+            f"In a mean: {NOTE_SIGNS}",
+            "▲ ▼ in a difference: a paired t test after Holm's correction over the pairs of paradigms. The intervals "
+            "speak of other threads, not of other systems.",
         ),
     )  # fmt: skip
     if evidence.reported:
@@ -57,7 +58,7 @@ def _paradigm_row(paradigm: str, runs: list[ReportRun], scores: Scores) -> Row:
     best = max(runs, key=lambda run: run.scores.values["recall@20"] or 0.0)
     means = [
         Cell(
-            (Part(words.percent(scores.values[metric]), sign=SIGNS[against_chance(scores, metric)]),),
+            (Part(words.percent(scores.values[metric]), sign=SIGNS[scores.verdict(metric)]),),
             words.percents((scores.interval or {}).get(metric)),
         )
         for metric in METRICS

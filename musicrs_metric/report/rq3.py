@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..chance import Verdict, pools_of, verdict
 from ..compare.assemble import SMALL_GROUP
-from ..intervals import mean_intervals
+from ..intervals import SMALLEST_SAMPLE, mean_intervals
 from ..paper.findings import peaks
 from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
 from . import words
 from .average import average
 from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
 from .evidence import Evidence
+from .table1 import NOTE_SIGNS, SIGNS
 
 _TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}
 
@@ -26,19 +28,19 @@ class Lift:
     Attributes:
         mean: In [0, 1].
         chance: Chance level of the same threads.
-        interval: Of mean minus chance; None for a single thread.
+        interval: Of mean minus chance; None where the threads are too few.
+        verdict: On the threads for which all systems have a prediction; None where there is none.
     """
 
     mean: float
     chance: float
     interval: tuple[float, float] | None
+    verdict: Verdict | None
 
     @property
     def sign(self) -> str:
-        """Whether the interval leaves out 0."""
-        if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
-            return ""
-        return "▲" if self.interval[0] > 0 else "▼"
+        """The verdict as a sign."""
+        return SIGNS[self.verdict]
 
 
 def genre_section(evidence: Evidence) -> Section:
@@ -67,12 +69,20 @@ def _lifts(evidence: Evidence, grouping: str) -> dict[str, dict[str, Lift]]:
         chosen = labels == group
         values = np.stack([table.values[metric][chosen] for metric in METRICS], axis=1)
         levels = np.stack([chance[metric][chosen] for metric in METRICS], axis=1)
-        bounds = mean_intervals(values - levels, resamples=evidence.resamples, seed=evidence.seed)
+        bounds = mean_intervals(
+            values - levels,
+            resamples=evidence.resamples,
+            seed=evidence.seed,
+            bounds=(-float(levels.max()), 1.0 - float(levels.min())),
+        )
+        answered = chosen & ~table.hits.missing
+        pools = pools_of(table.hits, answered)
         found[group] = {
             metric: Lift(
                 float(values[:, j].mean()),
                 float(levels[:, j].mean()),
                 None if bounds is None else (float(bounds.low[j]), float(bounds.high[j])),
+                verdict(metric, float(table.values[metric][answered].mean()) if answered.any() else None, pools),
             )
             for j, metric in enumerate(METRICS)
         }
@@ -96,7 +106,7 @@ def _sentences(lifts: dict[str, dict[str, Lift]]) -> Iterator[Text]:
         f"{side} chance in {len(names)} of {len(lifts)} genres" + (f" ({words.listing(names)})" if names else "")
         for side, names in (("above", above), ("below", below))
     ]
-    yield Text(f"By its interval the average of the systems lies {told[0]} and {told[1]}.")
+    yield Text(f"The average of the systems is {told[0]} and {told[1]}.")
 
 
 def _extreme(values: dict[str, float], *, lowest: bool = False) -> str:
@@ -120,7 +130,8 @@ def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]])
     if with_reported:
         heads.append(Column("Reported best", "left"))
     notes = (
-        "▲ ▼: the 95 % interval of the difference from chance, in percentage points, leaves out 0; uncorrected. "
+        f"{NOTE_SIGNS} The interval is that of the difference from chance, in percentage points; it is left out below "
+        f"{SMALLEST_SAMPLE} threads. "
         f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly the luckiest one.",
     )
     return Table(

@@ -33,12 +33,14 @@ class ReportRun:
         card: Its run card.
         system: Its values per thread, under a name that is unique in the report.
         scores: Their means by genre, subreddit and macro-genre.
+        warnings: What a reader must know of its prediction file, in words.
     """
 
     folder: Path
     card: RunCard
     system: System
     scores: Scores
+    warnings: tuple[str, ...] = ()
 
     @property
     def filled(self) -> Filled | None:
@@ -91,16 +93,17 @@ def read_runs(
                 f"{folder}: no prediction for {n_missing} of {len(references)} threads; finish the run, leave it out, "
                 "or give --partial, and they count as 0"
             )
-        found.append((folder, run.card, run.system))
-    names = _labels([(card, folder) for folder, card, _ in found])
+        found.append((folder, run.card, run.system, run.warnings))
+    names = _labels([(card, folder) for folder, card, *_ in found])
     runs = [
         ReportRun(
             folder,
             card,
             replace(system, name=name),
             summarise(system.table, groups=references.groups, seed=seed, resamples=resamples),
+            warnings,
         )
-        for (folder, card, system), name in zip(found, names, strict=True)
+        for (folder, card, system, warnings), name in zip(found, names, strict=True)
     ]
     first_seen = {run.card.name: i for i, run in reversed(list(enumerate(runs)))}
     return sorted(

@@ -51,6 +51,7 @@ def systems_section(evidence: Evidence) -> Section:
             "labels, other threads' ground truth. A missing thread scores 0; no audio counts threads for which the run "
             "says so; an unknown title keeps its rank as a miss; a repeated title counts once.",
             *([_NOTE_FILLED] if any_filled else []),
+            *(f"{run.label}: {warning}." for run in evidence.runs for warning in run.warnings),
         ),
     )
     return Section("systems", "Systems", (table,))

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..compare.results import Verdict
+from ..chance import VERDICT_RULE, Verdict
 from ..paper.tables import METRICS, OVERALL, SOURCE, Result, published_chance, table1
 from . import words
 from .document import Cell, Column, Emphasis, Part, Row, Section, Table, Text, cell
-from .evidence import Evidence, against_chance, scores_on
+from .evidence import Evidence, scores_on
 from .runs import ReportRun
 
-SIGNS: dict[Verdict, str] = {"above": "▲", "at": "", "below": "▼"}
+SIGNS: dict[Verdict | None, str] = {"above": "▲", "at": "", "below": "▼", None: ""}
 REPORTED_SIGNS: dict[Verdict, str] = {"above": "△", "at": "", "below": "▽"}
-_NOTE_SIGNS_ALONE = "▲ above chance, ▼ below chance: where the interval leaves out the chance level, uncorrected."
-_NOTE_SIGNS = (
-    "▲ above chance, ▼ below chance: overall by a paired t test against the chance level of each thread after Holm's "
-    "correction over the systems; in a genre, where the interval leaves out the genre's chance level, uncorrected."
-)
+NOTE_SIGNS = f"▲ above chance, ▼ below chance. Rule for {VERDICT_RULE}."
 _NOTE_GROUPS = (
     "Group: 1 holds the best system and every one that the tests do not tell from it, among systems that read the "
     "same; below it the interval of the rank. Best in bold, the others of group 1 underlined; a system that "
@@ -38,7 +34,7 @@ def table_section(evidence: Evidence) -> Section:
     """Build the section."""
     columns = [OVERALL, *evidence.genres]
     rows = [_chance_row(evidence, columns), *_run_rows(evidence, columns)]
-    notes = [_NOTE_SIGNS, _NOTE_GROUPS] if evidence.comparison else [_NOTE_SIGNS_ALONE]
+    notes = [NOTE_SIGNS, *_partial(evidence), *([_NOTE_GROUPS] if evidence.comparison else [])]
     if evidence.reported:
         rows += _reported_rows(columns)
         notes.append(_NOTE_REPORTED)
@@ -46,12 +42,20 @@ def table_section(evidence: Evidence) -> Section:
             notes.append(_NOTE_OTHER_DATA)
     heads = [Column("System", "left"), Column("Modality", "left"), Column("Group")]
     table = Table(
-        "Recall@20 / nDCG@20 in per cent, with their 95 % bootstrap intervals over threads below, in this order.",
+        "Recall@20 / nDCG@20 in per cent, with their 95 % intervals over threads below, in this order.",
         (*heads, *(Column(name) for name in columns)),
         tuple(rows),
         tuple(notes),
     )
     return Section("table-1", "Table 1: systems by genre and modality", (*_resolution(evidence), table))
+
+
+def _partial(evidence: Evidence) -> Iterator[str]:
+    """State which threads the signs of a run cover where it lacks predictions."""
+    for run in evidence.runs:
+        if run.scores.n_missing:
+            n = words.plural(run.scores.n - run.scores.n_missing, "thread")
+            yield f"{run.label}: its signs cover the {n} of {words.count(run.scores.n)} that have a prediction."
 
 
 def _resolution(evidence: Evidence) -> Iterator[Text]:
@@ -100,20 +104,15 @@ def _overall(evidence: Evidence, run: ReportRun, marked: bool) -> Cell:
     for metric in METRICS:
         standing = evidence.standing(run, metric)
         emphasis: Emphasis = ""
-        verdict = against_chance(run.scores, metric)
-        if standing is not None:
-            verdict = standing.chance.verdict if standing.chance else "at"
-            if marked:
-                emphasis = "best" if standing.rank == 1 else "tied" if standing.group == 1 else ""
-        parts.append(Part(words.percent(run.scores.values[metric]), emphasis, SIGNS[verdict]))
+        if standing is not None and marked:
+            emphasis = "best" if standing.rank == 1 else "tied" if standing.group == 1 else ""
+        parts.append(Part(words.percent(run.scores.values[metric]), emphasis, SIGNS[run.scores.verdict(metric)]))
     return Cell(tuple(parts), _intervals(run, OVERALL))
 
 
 def _genre(run: ReportRun, genre: str) -> Cell:
     scores = scores_on(run, genre)
-    parts = [
-        Part(words.percent(scores.values[metric]), sign=SIGNS[against_chance(scores, metric)]) for metric in METRICS
-    ]
+    parts = [Part(words.percent(scores.values[metric]), sign=SIGNS[scores.verdict(metric)]) for metric in METRICS]
     return Cell(tuple(parts), _intervals(run, genre))
 
 

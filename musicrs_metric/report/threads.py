@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..base.named_dataset import load_named
 from ..errors import UserError
-from ..named import load_named
 from ..references import References, dataset_folder, load_references
 
 # From the configuration that carries the most to the one that carries the least; the three share pools and labels.

@@ -52,7 +52,7 @@ def submit(
     ] = False,
 ) -> None:
     """Send a run to a leaderboard; its scores are computed there, from the predictions."""
-    from ..files import to_json
+    from ..base.output import print_json
     from ..references import load_references
     from ..runs import config_of
     from .parcel import pack
@@ -68,7 +68,7 @@ def submit(
     for warning in parcel.warnings:
         typer.echo(f"{run}: {warning}", err=True)
     if dry_run:
-        typer.echo(to_json(parcel.card, indent=2))
+        print_json(parcel.card)
         typer.echo(f"{count(parcel.n, 'prediction')}, no fault; nothing was sent", err=True)
     elif space is not None:
         _to_board(parcel, space)

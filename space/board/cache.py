@@ -16,7 +16,8 @@ import numpy as np
 
 from musicrs_metric.files import replacing_derived, strict_json, to_json
 from musicrs_metric.hits import Hits
-from musicrs_metric.scoring import Scores
+from musicrs_metric.random_orders import PoolKind
+from musicrs_metric.scoring import Answered, Scores
 
 from .data import Design
 from .judging import table_of
@@ -24,8 +25,8 @@ from .rows import Judged
 
 # What decides the digits of scores and standings.
 _CODE = {
-    "musicrs_metric": ("matching", "hits", "measures", "chance", "intervals", "scoring"),
-    "musicrs_metric.compare": ("pairs", "ranks", "significance", "student"),
+    "musicrs_metric": ("matching", "hits", "measures", "chance", "random_orders", "intervals", "scoring"),
+    "musicrs_metric.compare": ("against_chance", "pairs", "ranks", "significance", "student"),
     "space.board": ("judging", "standings"),
 }
 _PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
@@ -137,9 +138,11 @@ def _unpack(arrays: Mapping[str, Any], design: Design) -> Judged:
 
 
 def _scores(values: dict[str, Any]) -> Scores:
-    interval, by = values["interval"], values["by"]
+    interval, by, answered = values["interval"], values["by"], values["answered"]
+    pools = None if answered is None else tuple(PoolKind(*kind) for kind in answered["pools"])
     known = values | {
         "interval": None if interval is None else {name: (low, high) for name, (low, high) in interval.items()},
+        "answered": answered and Answered(**answered | {"pools": pools}),
         "by": {group: {label: _scores(part) for label, part in parts.items()} for group, parts in by.items()},
     }
     return Scores(**known)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from musicrs_dataset.loading import config_names
+from musicrs_dataset.loading import available_configs, config_names
 from musicrs_dataset.schema import CONFIGS, base_config
 from musicrs_metric.errors import UserError, plain, show
 from musicrs_metric.hits import hits_from_strings
@@ -133,8 +133,8 @@ def _configs(dataset: str) -> Sequence[str]:
     folder = dataset_folder(dataset)
     if folder is not None:
         return config_names(Path(folder))
-    if "/" not in dataset:  # installed: what is there cannot be listed, and the published configurations are
-        return list(CONFIGS)
+    if "/" not in dataset:
+        return available_configs(dataset)
     import datasets
 
     try:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.formats import NOTHING, percent, with_interval
 from musicrs_metric.compare.render import latex, markdown
@@ -85,10 +86,10 @@ def _csv(found: Sequence[Line]) -> str:
     """One line per system with numbers at full precision; shares lie between 0 and 1."""
     about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
     numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
-    ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance")]
+    ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance", "to chance n")]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, *numbers, *ranks])
+    writer.writerow([*about, *numbers, *ranks, "verdict rule"])
     for line in found:
         first: list[object] = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
         first += [line.n, line.audio_coverage, line.answered, line.key]
@@ -96,16 +97,18 @@ def _csv(found: Sequence[Line]) -> str:
             value for name in MEASURES for value in (line.values.get(name), *line.interval.get(name, (None, None)))
         ]
         standings = [value for metric in HEADLINE for value in _standing(line, metric)]
-        writer.writerow([_guarded(value) for value in (*first, *scores, *standings)])
+        rule = VERDICT_RULE if line.standings else None
+        writer.writerow([_guarded(value) for value in (*first, *scores, *standings, rule)])
     return text.getvalue()
 
 
-def _standing(line: Line, metric: str) -> tuple[object, object, object]:
+def _standing(line: Line, metric: str) -> tuple[object, object, object, object]:
     one = line.standings.get(metric)
     if one is None:
-        return None, None, None
+        return None, None, None, None
     rank, group = (one.rank, one.group) if line.is_ranked else (None, None)
-    return rank, group, None if one.chance is None else one.chance.verdict
+    chance = one.chance
+    return (rank, group, *((None, None) if chance is None else (chance.verdict, chance.n)))
 
 
 def _guarded(value: object) -> object:

@@ -137,7 +137,7 @@ class Ranking:
 
 
 def _standing(values: dict[str, Any]) -> Standing:
-    chance = AgainstChance(**values["chance"] | {"interval": _pair(values["chance"]["interval"])})
+    chance = values["chance"] and AgainstChance(**values["chance"] | {"interval": _pair(values["chance"]["interval"])})
     pairs = {name: _pair(values[name]) for name in ("interval", "rank_interval")}
     return Standing(**values | pairs | {"chance": chance})
 

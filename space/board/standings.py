@@ -5,7 +5,7 @@ the number of systems. A board needs of the pairs only whether they differ, and 
 made here for all pairs, row by row of the triangle, which takes a fraction of a second for 200 systems. Signs are
 flipped only where t is undefined. Nothing is approximated: tests, Holm's correction over all pairs, groups and
 intervals are those of `musicrs_metric.compare` applied to the rows that are ranked together. With more rows each test
-must be the stricter for it, so that groups widen as a board grows.
+must be the stricter for it, so that groups widen as a board grows. The verdict against chance depends on no other row.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from musicrs_metric.compare.pairs import mean_bounds
+from musicrs_metric.compare.against_chance import against_chance
 from musicrs_metric.compare.ranks import rank_groups, ranks
-from musicrs_metric.compare.results import AgainstChance, Standing
+from musicrs_metric.compare.results import Standing
 from musicrs_metric.compare.significance import ROUNDING, flipped_sums, holm, sign_flip_p, t_test
 from musicrs_metric.compare.systems import System, common_threads
-from musicrs_metric.intervals import CONFIDENCE, RESAMPLES, resampled_means
+from musicrs_metric.intervals import (
+    CONFIDENCE,
+    RESAMPLES,
+    SCORES,
+    SMALLEST_SAMPLE,
+    Resamples,
+    interval_ends,
+    resample,
+)
 from musicrs_metric.measures import Floats
 
 Mask = npt.NDArray[np.bool_]
@@ -55,27 +63,35 @@ def standings(
     assert table.chance is not None  # noqa: S101 - the threads of a board have pools
     tables = [*(peer.table.values for peer in peers), table.chance]
     values = np.stack([np.stack([values[metric][chosen] for values in tables], axis=1) for metric in metrics], axis=1)
-    drawn = resampled_means(values.reshape(len(values), -1), resamples=resamples, seed=0)
-    drawn = drawn.reshape(-1, *values.shape[1:])
-    common = common_threads(peers)[chosen]
+    drawn = resample(values.reshape(len(values), -1), resamples=resamples, seed=0)
+    means = drawn.means.reshape(-1, *values.shape[1:])
     by_metric = [
-        _of_metric(peers, np.ascontiguousarray(values[:, j]), np.ascontiguousarray(drawn[:, j]), common)
-        for j in range(len(metrics))
+        _of_metric(
+            metric,
+            peers,
+            np.ascontiguousarray(values[:, j]),
+            Resamples(np.ascontiguousarray(means[:, j]), drawn.unseen),
+            chosen,
+        )
+        for j, metric in enumerate(metrics)
     ]
     return [dict(zip(metrics, of_peer, strict=True)) for of_peer in zip(*by_metric, strict=True)]
 
 
-def _of_metric(peers: Sequence[System], columns: Floats, all_drawn: Floats, common: Mask) -> list[Standing]:
+def _of_metric(
+    metric: str, peers: Sequence[System], columns: Floats, all_drawn: Resamples, chosen: Mask
+) -> list[Standing]:
     """Standings from values and resampled means, a column per system and chance as the last one."""
-    s = len(peers)
-    values, drawn = columns[:, :s], all_drawn[:, :s]
+    s, common = len(peers), common_threads(peers)[chosen]
+    values, drawn = columns[:, :s], all_drawn.means[:, :s]
     means = values.mean(axis=0)
-    low, high = mean_bounds(values, drawn, CONFIDENCE)
+    low, high = interval_ends(values, Resamples(drawn, all_drawn.unseen), CONFIDENCE, SCORES)
     first, last = _rank_bounds(drawn)
     rank, group = ranks(means), rank_groups(means, _different(values, len(drawn)))
     common_means = values[common].mean(axis=0) if common.any() else None
-    against = _against_chance(values - columns[:, [s]], drawn - all_drawn[:, [s]])
-    many = len(values) > 1
+    gaps = Resamples(drawn - all_drawn.means[:, [s]], all_drawn.unseen)
+    against = against_chance(metric, peers, values - columns[:, [s]], gaps, chosen, confidence=CONFIDENCE, seed=0)
+    many = len(values) >= SMALLEST_SAMPLE
     return [
         Standing(
             system=peer.name,
@@ -133,20 +149,3 @@ def _p_of_constant(n: int, flips: int) -> float:
     """The sign-flip p value of a difference that is the same on n threads and is not 0."""
     ones = np.ones((n, 1))
     return float(sign_flip_p(flipped_sums(ones, flips=flips, seed=0), ones.sum(axis=0))[0])
-
-
-def _against_chance(differences: Floats, drawn: Floats) -> list[AgainstChance]:
-    mean, t, p = differences.mean(axis=0), t_test(differences).t, _p_values(differences, len(drawn))
-    low, high = mean_bounds(differences, drawn, CONFIDENCE)
-    p_holm = holm(p)
-    return [
-        AgainstChance(
-            difference=float(mean[i]),
-            interval=None if np.isnan(low[i]) else (float(low[i]), float(high[i])),
-            t=None if np.isnan(t[i]) else float(t[i]),
-            p=float(p[i]),
-            p_holm=float(p_holm[i]),
-            verdict="at" if p_holm[i] > ALPHA else "above" if mean[i] > 0 else "below",
-        )
-        for i in range(len(mean))
-    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.citation import BIBTEX
 
 from ..board.lines import Line
@@ -59,13 +60,14 @@ def _table(chance: Line) -> tuple[Html, ...]:
         (
             f"Chance is {level}, not 0",
             "A random order of a pool finds right answers too; what it reaches on average follows from the sizes of "
-            "pools and answers and is exact. A system is above or below chance where a paired test says so, corrected "
-            "for all systems that are ranked together; else it is at chance.",
+            "pools and answers and is exact. "
+            f"Rule for {VERDICT_RULE}. The verdict of a row depends on that row alone. If threads have no prediction, it "
+            "covers the others.",
         ),
         (
             "Intervals",
-            "95 %, by drawing threads again ten thousand times: how far the score would move with other conversations "
-            "of the same kind. Whether two systems differ is told by their paired difference (tab Compare), not by "
+            "95 %: how far the score would move with other threads of the same kind. From 450 threads on by drawing "
+            "threads again ten thousand times, below by Gaffke’s bounds, and not for fewer than five threads. Whether two systems differ is told by their paired difference (tab Compare), not by "
             "whether their intervals overlap.",
         ),
         (

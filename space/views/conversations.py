@@ -11,12 +11,10 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from musicrs_dataset.loading import config_names, iter_threads
+from musicrs_dataset.loading import available_configs, iter_threads
 from musicrs_dataset.records import Thread
-from musicrs_dataset.schema import CONFIGS
 from musicrs_dataset.stored import StoredClips
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import dataset_folder
 
 _SUFFIXES = frozenset({".flac", ".ogg", ".opus", ".mp3", ".wav"})
 _FILES_KEPT = 200
@@ -51,8 +49,7 @@ class Conversations:
 
     def __init__(self, dataset: str) -> None:
         self._dataset = dataset
-        folder = dataset_folder(dataset)
-        built = list(CONFIGS) if folder is None else config_names(folder)
+        built = available_configs(dataset)
         self.threads: Sequence[Thread] = _read(dataset, [name for name in _TEXT_FIRST if name in built] or built)
         self.place = {thread.thread_id: place for place, thread in enumerate(self.threads)}
         self._audio = next((name for name in _AUDIO if name in built), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.genres import GENRES
 from musicrs_metric.scoring import Scores
@@ -102,10 +103,13 @@ def _standing(row: Row) -> Iterator[Html]:
             told += f", group {standing.group}"
         if standing.chance is not None:
             told += (
-                f"; {standing.chance.verdict} chance by {words.points(standing.chance.difference)} points "
+                f"; {standing.chance.verdict} chance, {words.points(standing.chance.difference)} points from it "
                 f"{words.points_interval(standing.chance.interval)}"
             )
+            if standing.chance.n < row.scores.n:
+                told += f", on the {words.plural(standing.chance.n, 'thread')} with a prediction"
         yield tag("li", tag("b", words.metric(metric)), f": {told}")
+    yield tag("li", f"Rule for {VERDICT_RULE}.", class_="soft")
 
 
 def _measures(scores: Scores) -> Html:

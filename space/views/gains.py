@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musicrs_metric.compare.results import Bounds
-from musicrs_metric.intervals import mean_intervals
+from musicrs_metric.intervals import DIFFERENCES, mean_intervals
 
 from ..board.pairing import Gain
 from . import words
@@ -25,7 +25,7 @@ class Paired(NamedTuple):
 
     Attributes:
         difference: Its mean over the threads.
-        interval: Its bootstrap interval; None for n < 2.
+        interval: Its interval; None where the threads are too few.
     """
 
     difference: float
@@ -37,7 +37,7 @@ def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
     if not found:
         return []
     values = np.stack([gain.both.table.values[metric] - gain.single.table.values[metric] for gain in found], axis=1)
-    bounds = mean_intervals(values)
+    bounds = mean_intervals(values, bounds=DIFFERENCES)
     return [
         Paired(float(mean), None if bounds is None else (float(bounds.low[i]), float(bounds.high[i])))
         for i, mean in enumerate(values.mean(axis=0))

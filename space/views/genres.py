@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.genres import GENRES
 from musicrs_metric.paper.tables import OVERALL, Result
 
@@ -54,8 +55,8 @@ def heat_map(
     lines = [_row(row, columns, chance, here) for row in rows]
     told = [_reported(results, columns, chance, here) for results in reported]
     caption = (
-        f"{words.metric(here.metric)} in per cent. Blue lies above the chance level of its genre, orange below it; an "
-        "underlined value is one whose 95 % interval leaves chance out."
+        f"{words.metric(here.metric)} in per cent. Blue: higher than the chance level of the genre. Orange: lower. "
+        f"Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
     )
     body = tag(
         "table",
@@ -71,10 +72,13 @@ def _row(row: Row, columns: Sequence[str], chance: Mapping[str, float | None], h
     cells = []
     for column in columns:
         scores = row.scores if column == OVERALL else on_genre(row.scores, column)
-        interval = (scores.interval or {}).get(here.metric)
-        level = chance.get(column)
-        sure = interval is not None and level is not None and not interval[0] <= level <= interval[1]
-        cells.append(_cell(scores.values[here.metric], level, sure=sure, title=words.bounds(interval)))
+        verdict = scores.verdict(here.metric)
+        told = f"95 % {words.bounds((scores.interval or {}).get(here.metric))}"
+        if verdict is not None:
+            where = f" on the {words.plural(scores.n - scores.n_missing, 'thread')} with a prediction"
+            told += f", {verdict} chance{where if scores.n_missing else ''}"
+        sure = verdict in ("above", "below")
+        cells.append(_cell(scores.values[here.metric], chance.get(column), sure=sure, title=told))
     name = link(here, row.label, tab="leaderboard", row=row.key, class_="name")
     return tag("tr", tag("th", name, scope="row", dir="auto"), cells)
 
@@ -99,5 +103,5 @@ def _cell(value: float | None, level: float | None, *, sure: bool = False, title
         tag("u" if sure else "span", shown),
         class_=side,
         style=f"--share:{abs(share) * 100:.0f}%",
-        title=f"{words.points(value - level)} points from chance" + (f", 95 % {title}" if title else ""),
+        title=f"{words.points(value - level)} points from chance" + (f", {title}" if title else ""),
     )

@@ -74,24 +74,35 @@ def scored(scores: dict[str, object]) -> Html:
         scores: What `space.desk.Desk.score` returns.
     """
     chance, interval = scores["chance"], scores["interval"]
-    assert isinstance(chance, dict) and isinstance(interval, dict)  # noqa: S101, PT018 - boards have pools
+    assert isinstance(chance, dict)  # noqa: S101 - boards have pools
+    bounds = interval if isinstance(interval, dict) else {}
+    verdicts = scores["verdict"] if isinstance(scores["verdict"], dict) else {}
+    warnings, covered = scores["warnings"], scores["verdict_n"]
+    assert isinstance(warnings, list) and isinstance(covered, int)  # noqa: S101, PT018
     lines = [
         tag(
             "tr",
             tag("th", words.metric(name), scope="row"),
             tag("td", tag("b", words.percent(value if isinstance(value, float) else None))),
-            tag("td", words.bounds(interval.get(name))),
+            tag("td", words.bounds(bounds.get(name))),
             tag("td", words.percent(chance.get(name))),
+            tag("td", verdicts.get(name) or words.NOTHING),
         )
         for name in words.METRICS
         for value in (scores[name],)
     ]
-    heads = [tag("th", text, scope="col") for text in ("Measure", "Score", "95 %", "Chance")]
+    heads = [tag("th", text, scope="col") for text in ("Measure", "Score", "95 %", "Chance", "To chance")]
     return _result(
         "fine",
         tag("h3", "The file is sound; nothing was kept"),
         tag("p", f"{scores['n']} threads, {scores['n_missing']} of them without a prediction and counted as 0."),
         tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures"),
+        tag(
+            "p",
+            f"Rule for {scores['verdict_rule']}, on {words.plural(covered, 'thread')} with a prediction.",
+            class_="soft",
+        ),
+        tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
     )
 
 
@@ -128,6 +139,8 @@ def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
     standing = row.standings.get("recall@20")
     if standing is not None:
         against = "" if standing.chance is None else f", {standing.chance.verdict} chance"
+        if standing.chance is not None and standing.chance.n < row.scores.n:
+            against += f" on the {words.plural(standing.chance.n, 'thread')} with a prediction"
         place = (
             f"rank {standing.rank} of {row.peers} that read the same, group {standing.group}"
             if row.is_ranked

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.prediction_line import Outcome
@@ -22,7 +23,7 @@ ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
 _RANK = "Among systems that read the same; those of one group cannot be told apart from its best"
 _ALONE = "The only system that reads this: there is none to rank it with"
-_TO_CHANCE = "By a paired test against the exact chance level, corrected for all systems"
+_TO_CHANCE = f"Rule for {VERDICT_RULE}; of a partial row on the threads that have a prediction"
 _ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
 
 
@@ -61,7 +62,7 @@ def _caption(chance: Line, here: Address) -> str:
     threads = words.plural(chance.n or 0, "thread")
     return (
         f"Scores in per cent over {threads}{where}, each with its 95 % interval. Drawn: the interval as a line, the "
-        "score as a dot, chance as an upright mark."
+        f"score as a dot, chance as an upright mark. {_TO_CHANCE}."
     )
 
 
@@ -130,7 +131,7 @@ def _line(line: Line, chance: Line, here: Address, scale: Scale, *, last: bool =
         tag("td", _rank(standing, line), class_="rank", data_label="Rank"),
         tag("th", _system(line, here), scope="row", class_="system"),
         [_score(line, metric, scale if metric == here.drawn else None, mark) for metric in HEADLINE],
-        tag("td", _verdict(standing), class_="to-chance", data_label="To chance"),
+        tag("td", _verdict(standing, line), class_="to-chance", data_label="To chance"),
         tag("td", _answers(line, here), class_="answers", data_label="Answers"),
         tag("td", words.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"),
         class_=f"{line.kind}{' open' if line.key and line.key == here.row else ''}{' last' if last else ''}",
@@ -177,11 +178,14 @@ def _score(line: Line, metric: str, scale: Scale | None, mark: float | None) -> 
     return tag("td", tag("b", words.percent(value)), bounds, drawn, class_="score", data_label=words.metric(metric))
 
 
-def _verdict(standing: Standing | None) -> Html | None:
+def _verdict(standing: Standing | None, line: Line) -> Html | None:
     if standing is None or standing.chance is None:
         return None
     verdict = standing.chance.verdict
-    return tag("span", words.VERDICTS[verdict], class_=f"verdict {verdict}")
+    shown = tag("span", words.VERDICTS[verdict], class_=f"verdict {verdict}")
+    if standing.chance.n == line.n:
+        return shown
+    return join(shown, tag("small", f" on {words.plural(standing.chance.n, 'thread')}"))
 
 
 def _answers(line: Line, here: Address) -> Html | None:

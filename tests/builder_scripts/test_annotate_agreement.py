@@ -72,18 +72,38 @@ def test_fleiss_takes_the_questions_with_the_most_frequent_number_of_answers() -
 def test_one_answer_throughout_has_no_kappa() -> None:
     """Where all say the same of everything, chance agrees fully too: undefined, told apart from 0."""
     rows = [(f"t3_{number}", {"ann": True, "bob": True}) for number in range(5)]
-    assert cohen(entity_ballots(rows), "entity", ("ann", "bob")) == Kappa(None, None, None, 1.0, 5, 5, 2)
-    assert fleiss(entity_ballots(rows), "entity") == Kappa(None, None, None, 1.0, 5, 5, 2)
+    undefined = Kappa(None, None, None, 1.0, 5, 5, 2, "one label throughout, so kappa is undefined")
+    assert cohen(entity_ballots(rows), "entity", ("ann", "bob")) == undefined
+    assert fleiss(entity_ballots(rows), "entity") == undefined
 
 
-def test_an_interval_needs_resamples_in_which_kappa_is_defined() -> None:
-    """One thread has none; neither has a single resample that happens to hold one answer only."""
+def test_few_threads_have_no_interval() -> None:
+    """Below twenty threads the percentile bootstrap of kappa covers too little."""
     one = fleiss(entity_ballots([("t3_1", {"ann": True, "bob": False})]), "entity")
     assert one is not None
-    assert (one.value, one.low, one.high) == (-1.0, None, None)
-    rows = [(f"t3_{number}", {"ann": number == 0, "bob": number == 0}) for number in range(30)]
-    found = [cohen(entity_ballots(rows), "entity", ("ann", "bob"), resamples=1, seed=seed) for seed in range(20)]
-    assert {(one.low, one.high) for one in found if one} == {(None, None), (1.0, 1.0)}
+    assert one[:3] == (-1.0, None, None)
+    assert one.reason == "1 thread, an interval of kappa needs at least 20"
+    for n, has_one in ((19, False), (20, True)):
+        found = cohen(entity_ballots(coin_rows(n)), "entity", ("ann", "bob"))
+        assert found is not None
+        assert (found.low is not None) == (found.reason is None) == has_one
+
+
+@pytest.mark.parametrize("n", [6, 40])
+def test_no_interval_has_the_width_zero(n: int) -> None:
+    """Kappa is 0 or 1 in every resample: where one annotator gives one label only, and where both agree throughout."""
+    one_label = [(f"t3_{number}", {"ann": True, "bob": number > 0}) for number in range(n)]
+    agreed = [(f"t3_{number}", {"ann": number % 2 == 0, "bob": number % 2 == 0}) for number in range(n)]
+    for rows, value in ((one_label, 0.0), (agreed, 1.0)):
+        for found in (cohen(entity_ballots(rows), "entity", ("ann", "bob")), fleiss(entity_ballots(rows), "entity")):
+            assert found is not None
+            assert found.reason is not None or (found.low is not None and found.low < (found.high or 0.0))
+        cohens = cohen(entity_ballots(rows), "entity", ("ann", "bob"))
+        assert cohens is not None
+        assert cohens[:3] == (value, None, None)
+    noted = cohen(entity_ballots(one_label), "entity", ("ann", "bob"))
+    assert noted is not None
+    assert noted.reason == "one annotator gave one label only, so kappa is always 0"
 
 
 def test_nothing_in_common_has_none() -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -126,6 +128,30 @@ print(json.dumps([
 """
     threads = [thread.thread_id for thread in load_threads(mini)]
     assert evaluate(code, home) == [True, threads, threads, threads[:2]]
+
+
+def test_the_name_is_kept(mini: Path, home: Path, tmp_path: Path) -> None:
+    """`.map`, another folder of the name, work on it and a copy without times change nothing of what the name gives."""
+    evaluate(f"from musicrs_dataset.install import install; install({str(mini)!r}, metric=False); print(1)", home)
+    threads, about = resolve_source("mini", clips=False)
+    other = build(threads[:3], tmp_path / "other", about=replace(about, loads_as="musicrs"))
+    code = f"""{LOOK}
+for path in ("musicrs", {str(other)!r}):
+    load_dataset(path, "query_only", split="test").map(lambda row: {{"n": len(row["query"])}})
+    load_dataset(path, split="test").remove_columns("clips").filter(lambda row: row["thread_id"] > "t3_a").sort("query")
+print(len(ids({str(other)!r}, "query_only")))
+"""
+    assert evaluate(code, home) == 3
+    copy = tmp_path / "copy"
+    shutil.copytree(home, copy, copy_function=shutil.copyfile)
+    code = f"""{LOOK}
+default = load_dataset("musicrs", split="test")
+given = [ids("musicrs", "query_only"), default["thread_id"], load_dataset("musicrs", "audio_only")["test"]["thread_id"]]
+print(json.dumps([given, default.config_name, get_dataset_config_names("musicrs"), default.info.license]))
+"""
+    right = [thread.thread_id for thread in load_threads(mini)]
+    for place in (home, copy):
+        assert evaluate(code, place) == [[right] * 3, "audio_query", list(CONFIGS), "apache-2.0"]
 
 
 @pytest.mark.parametrize("config", CONFIGS)

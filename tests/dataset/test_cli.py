@@ -109,6 +109,7 @@ def test_a_build_says_what_it_took_away(cli: Cli, source: Path, tmp_path: Path) 
     """Fewer configurations, no clips, other threads: nobody is to find that out from a score."""
     whole = cli("build", "--from", "mini", "--out", tmp_path / "data", "--no-install")
     again = cli("build", "--from", "mini", "--out", tmp_path / "data", "--no-install")
+    (tmp_path / "data" / "musicrs_mini").rename(tmp_path / "data" / "musicrs")  # where the authors' data goes
     assert "replaced" not in whole.stderr + again.stderr
     less = cli("build", "--from", source, "--out", tmp_path / "data", "--no-install", "--config", "query_only")
     assert "also had the configurations audio_query, audio_only" in less.stderr

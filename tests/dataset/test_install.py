@@ -6,20 +6,26 @@ Everything runs in processes of its own with a Hugging Face home of its own, as 
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet as parquet
 import pytest
 
 from musicrs_dataset.build import build
 from musicrs_dataset.install import install
 from musicrs_dataset.records import Thread
+from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
 
-from .support import ABOUT, TINY, evaluate
+from .support import ABOUT, TINY, evaluate, run
 
 Install = Callable[[Sequence[Thread]], Path]
 
@@ -127,27 +133,128 @@ def test_another_folder_of_the_name_does_not_take_over(
     assert look('queries(), queries("query_only"), queries("audio_query")') == [["Installed?"] * 4] * 3
 
 
-def test_a_used_cache_never_gives_another_configuration(put: Install, look: Callable[[str], Any], home: Path) -> None:
-    """`.map` touches the folder that the default is found by; then the name alone asks for a configuration."""
+def test_a_folder_of_the_name_in_the_working_directory(put: Install, home: Path, tmp_path: Path) -> None:
+    """`datasets` takes it for what is meant: refused where it is another dataset, by `datasets` and by the commands."""
+    put(asking("Installed?"))
+    build(asking("Here?"), tmp_path / "other", about=replace(ABOUT, name="other"))
+    build(TINY[:2], tmp_path / "smaller", about=ABOUT)
+    code = f"{LOOK}\nprint(json.dumps(queries('query_only')))"
+    assert evaluate(code, home, tmp_path / "out") == ["Installed?"] * 4
+    done = run("-c", code, home=home, cwd=tmp_path / "smaller")
+    assert "write ./musicrs to load the folder" in done.stderr.splitlines()[-1]
+    done = run("-m", "musicrs_dataset", "describe", "musicrs", home=home, cwd=tmp_path / "smaller")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "holds 2 threads" in done.stderr
+    assert "given to 4 threads" in done.stderr
+    done = run("-m", "musicrs_dataset", "describe", "./musicrs", "--json", home=home, cwd=tmp_path / "smaller")
+    assert json.loads(done.stdout)["threads"] == 2
+
+
+def test_without_the_hook_the_name_is_refused(put: Install, home: Path, tmp_path: Path) -> None:
+    """A Python that does not start the hook gets an error with the command, and no rows: not even the right ones."""
     put(TINY)
-    code = (
-        "from datasets import load_dataset; load_dataset('musicrs', split='test').map(lambda row: {'n': 1}); print(1)"
+    other = build(TINY[:2], tmp_path / "other", about=ABOUT)
+    code = f"""
+import json, sys
+sys.path[:] = {sys.path!r}  # -S reads no .pth file
+from datasets import load_dataset
+load_dataset({str(other)!r}, "query_only").map(lambda row: {{"n": 1}})
+told = []
+for name in (["musicrs"], ["musicrs", "query_only"], ["musicrs", "audio_only"], ["musicrs", "audio_query"]):
+    try:
+        told.append(str(load_dataset(*name)))
+    except FileNotFoundError as error:
+        told.append("refused" if "run python -m musicrs_dataset install" in str(error) else str(error))
+print(json.dumps(told))
+"""
+    done = run("-S", "-c", code, home=home)
+    assert json.loads(done.stdout.splitlines()[-1]) == ["refused"] * 4, done.stderr
+
+
+def test_what_users_expect_of_a_dataset(published: Path, home: Path) -> None:
+    """Names of the configurations, the default one, licence, citation, homepage and description."""
+    evaluate(f"from musicrs_dataset.install import install; install({str(published)!r}, metric=False); print(1)", home)
+    code = """
+import json
+from datasets import get_dataset_config_names, get_dataset_default_config_name, load_dataset
+info = load_dataset("musicrs", split="test").info
+print(json.dumps([
+    get_dataset_config_names("musicrs"), get_dataset_default_config_name("musicrs"), info.config_name, info.license,
+    info.homepage, info.citation, info.description, info.splits["test"].num_examples,
+]))
+"""
+    names, default, config, licence, homepage, citation, description, n = evaluate(code, home)
+    assert names == ["audio_query", "query_only", "audio_only"]
+    assert default == config == "audio_query"
+    assert (licence, homepage) == ("cc-by-4.0", "https://huggingface.co/datasets/rohan2810/MusiCRS")
+    assert citation == BIBTEX
+    assert "ask for music" in description
+    assert n == 477
+
+
+def test_load_without_the_cache(put: Install, home: Path, tmp_path: Path) -> None:
+    """The plain function gives the rows of `load_dataset`, by name and by directory."""
+    put(TINY)
+    code = f"""{LOOK}
+import musicrs_dataset
+made = [musicrs_dataset.load("query_only"), musicrs_dataset.load("query_only", {str(tmp_path / "out")!r})]
+right = load_dataset("musicrs", "query_only", split="test")
+same = [rows.features == right.features and rows.to_list() == right.to_list() for rows in made]
+print(json.dumps([*same, "clips" in musicrs_dataset.load().column_names]))
+"""
+    assert evaluate(code, home) == [True, True, True]
+
+
+def test_check_and_repair(put: Install, home: Path, tmp_path: Path) -> None:
+    """`install --check` names what is wrong, and installing again repairs it."""
+
+    def check() -> tuple[int, str]:
+        done = run("-m", "musicrs_dataset", "install", "--check", home=home)
+        assert not done.stderr
+        return done.returncode, done.stdout
+
+    code, told = check()
+    assert (code, "nothing is installed" in told) == (1, True)
+    put(TINY)
+    code, told = check()
+    assert code == 0, told
+    assert "4 threads" in told
+    other = build(TINY[:3], tmp_path / "other", about=ABOUT)
+    rows = next(home.glob("datasets/musicrs/query_only/*/*/*.arrow"))
+    table = parquet.read_table(next(other.glob("query_only/*.parquet")))
+    with pyarrow.ipc.new_stream(str(rows), table.schema) as stream:
+        stream.write_table(table)
+    code, told = check()
+    assert (code, told.count("WRONG")) == (1, 1)
+    assert "holds 3 threads" in told
+    assert f"python -m musicrs_dataset install {tmp_path / 'out' / 'musicrs'}" in told
+    done = run("-m", "musicrs_dataset", "describe", "musicrs", "--config", "query_only", home=home)
+    assert (done.returncode, "holds 3 threads" in done.stderr) == (2, True)
+    put(TINY)
+    assert check()[0] == 0
+    shutil.rmtree(rows.parent)
+    done = run("-c", "from datasets import load_dataset; load_dataset('musicrs')", home=home)
+    assert "is gone; install it again with `python -m musicrs_dataset install" in done.stderr.splitlines()[-1]
+
+
+def test_only_the_authors_data_takes_the_name(home: Path, tmp_path: Path) -> None:
+    """The mini dataset has a folder of its own and gets the name only where that is asked for."""
+    done = run(
+        "-m", "musicrs_dataset", "build", "--from", "mini", "--config", "query_only", "--out", str(tmp_path), home=home
     )
-    evaluate(code, home)
-    told, explicit = look('refusal(split="test"), ids("audio_query")')
-    assert "audio_query" in told
-    assert explicit == [each.thread_id for each in TINY]
+    assert (tmp_path / "musicrs_mini" / "README.md").is_file()
+    assert not (home / "datasets" / "musicrs").exists()
+    assert f"python -m musicrs_dataset install {tmp_path / 'musicrs_mini'}" in done.stdout
+    done = run("-m", "musicrs_dataset", "install", str(tmp_path), "--no-metric", home=home)
+    assert done.stdout.startswith('installed: load_dataset("musicrs")')
 
 
-def test_only_a_built_folder_is_installed(tiny: Path, tmp_path: Path) -> None:
-    """A name, a missing directory and a renamed folder are told apart."""
+def test_only_a_built_folder_is_installed(tmp_path: Path) -> None:
+    """A name and a missing directory are told apart."""
     with pytest.raises(UserError, match="a name, expected the directory"):
         install("somewhere")
     with pytest.raises(UserError, match="no such directory"):
         install(tmp_path / "nowhere")
-    renamed = (tiny / "musicrs").rename(tmp_path / "renamed")
-    with pytest.raises(UserError, match="must be named musicrs"):
-        install(renamed)
 
 
 # Facts of the published file, taken from its raw JSON: thread, subreddit, candidates, right answers, entities, replies,

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.predictions import Prediction, write_predictions
 from musicrs_metric.references import load_references
 from musicrs_metric.run_card import RunCard, write_run_card
@@ -141,7 +142,8 @@ def test_popularity_in_words(cli: Cli, published: Path) -> None:
     """The table shows the paper's figures, and the sentence says that they lie below chance."""
     done = cli("score", "-d", published, "-p", published / "subreddit_popularity.jsonl", "--by", "macro")
     assert "16.51" in done.out
-    assert "recall@20: worse than chance, which lies above the interval (16.51 %, chance 20.42 %" in done.out
+    assert "recall@20: below chance (16.51 %, chance 20.42 %)." in done.out
+    assert VERDICT_RULE in done.out
     assert "5 with an empty ground truth, counted as 0" in done.out
 
 
@@ -160,7 +162,9 @@ def test_json_of_a_small_run(cli: Cli, data: Path, predictions: Path) -> None:
     # A random order puts the one item of four on rank 1 with 1/4, the two of three with 2/3; recall is half of that.
     assert result["chance"]["recall@1"] == pytest.approx((1 / 4 + 2 / 3 / 2) / 3)
     assert result["ceiling"]["recall@1"] == pytest.approx((1 + 1 / 2) / 3)
-    assert set(result["interval"]) == set(result["chance"]) == set(result["ceiling"]) == set(result["se"])
+    assert set(result["chance"]) == set(result["ceiling"]) == set(result["se"]) == set(result["verdict"])
+    assert (result["interval"], result["interval_reason"]) == (None, "3 threads, an interval needs at least 5")
+    assert (result["verdict"]["recall@2"], result["verdict_n"], result["verdict_rule"]) == ("at", 2, VERDICT_RULE)
     assert result["by_subreddit"]["jazz"]["mrr"] == pytest.approx(1 / 4)
     assert (result["by_macro"]["AE"]["n"], result["by_macro"]["AE"]["interval"]) == (1, None)
     assert result["fingerprint"] == load_references(data).fingerprint
@@ -178,16 +182,17 @@ def test_table_of_a_small_run(cli: Cli, data: Path, predictions: Path) -> None:
     assert done.code == 0
     for words in ("recall@20", "ceiling %", "Metal", "Without a prediction: t3_b", "1 title unknown", "1 repeated"):
         assert words in done.out
-    assert "not told apart from chance" in done.out
+    assert "mrr: at chance on the 2 threads with a prediction" in done.out
+    assert "No interval: 3 threads, an interval needs at least 5." in done.out
     assert "recall@20" not in cli("score", "-d", data, "-p", predictions, "--k", "5").out
 
 
 def test_a_perfect_run_is_better_than_chance(cli: Cli, tmp_path: Path) -> None:
-    """Every thread answered rightly: the interval shrinks to the score and leaves chance out below."""
+    """Three threads answered rightly, which random orders of four candidates do with (1/4) ** 3 = 1.6 %."""
     rows = [TINY[0] | {"name": f"t3_{i}"} for i in range(3)]
     path = write_lines(tmp_path / "p.jsonl", [{"thread_id": row["name"], "ranking": row["limited_gt"]} for row in rows])
     done = cli("score", "-d", write_repo(tmp_path, columns_of(references_of(rows))), "-p", path, "--k", "1")
-    assert "recall@1: better than chance, which lies below the interval (100.00 %, chance 25.00 %" in done.out
+    assert "recall@1: above chance (100.00 %, chance 25.00 %)." in done.out
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])

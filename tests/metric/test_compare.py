@@ -145,15 +145,18 @@ def test_ranks_are_formed_among_systems_that_read_the_same() -> None:
 
 
 def test_effects_by_group() -> None:
-    """Each group has its own mean difference; one of fewer than 50 threads is small, one thread has no interval."""
+    """Each group has its own mean difference. One of fewer than 50 is small, one of fewer than 5 has no interval."""
     a, b = [1] * 60 + [2, 2, 2] + [1], [2] * 60 + [1, 1, 1] + [1]
     genres = ["Metal"] * 60 + ["Pop"] * 3 + ["Jazz"]
     effects = only_pair(compare([system("A", a), system("B", b)], ["mrr"], groups={"genre": genres})).by["genre"]
     assert list(effects) == ["Jazz", "Metal", "Pop"]
     found = [(one.n, one.difference, one.small) for one in effects.values()]
     assert found == [(1, 0, True), (60, 0.5, False), (3, -0.5, True)]
-    assert effects["Jazz"].interval is None
-    assert effects["Metal"].interval == (0.5, 0.5)
+    assert (effects["Jazz"].interval, effects["Pop"].interval) == (None, None)
+    assert effects["Jazz"].interval_reason == "1 thread, an interval needs at least 5"
+    # Sixty equal differences leave room for others: 0.025 ** (1 / 60) of the weight is theirs, the rest -1 or 1.
+    known = 0.025 ** (1 / 60)
+    assert effects["Metal"].interval == pytest.approx((0.5 * known - (1 - known), 0.5 * known + (1 - known)))
 
 
 def test_common_ground() -> None:

@@ -12,6 +12,7 @@ from musicrs_metric.compare.pairs import all_pairs, compare_pairs, take_sample
 from musicrs_metric.compare.power import detectable_difference
 from musicrs_metric.compare.ranks import rank_bounds, rank_groups, ranks
 from musicrs_metric.compare.significance import flipped_sums, holm, sign_flip_p, t_test
+from musicrs_metric.intervals import BOOTSTRAP_SAMPLE
 
 
 def test_holm_by_hand() -> None:
@@ -67,7 +68,7 @@ def test_a_flip_that_equals_the_observed_sum_counts() -> None:
 
 def test_pair_interval_agrees_with_scipy_bootstrap() -> None:
     """The paired percentile interval is that of scipy's bootstrap of the differences, to the noise of resampling."""
-    values = np.random.default_rng(2).random((60, 2))
+    values = np.random.default_rng(2).random((BOOTSTRAP_SAMPLE, 2))
     found = compare_pairs(*all_pairs(2), take_sample(values, resamples=20_000, seed=5))
     expected = stats.bootstrap(
         (values[:, 0] - values[:, 1],), np.mean, method="percentile", n_resamples=20_000, rng=np.random.default_rng(6)

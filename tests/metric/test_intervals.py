@@ -10,7 +10,16 @@ from scipy import stats
 
 from musicrs_metric import intervals
 from musicrs_metric.hits import hits_from_strings
-from musicrs_metric.intervals import LARGE_SAMPLE, mean_intervals, resampled_means, standard_error
+from musicrs_metric.intervals import (
+    BOOTSTRAP_SAMPLE,
+    DIFFERENCES,
+    LARGE_SAMPLE,
+    SMALLEST_SAMPLE,
+    mean_intervals,
+    resample,
+    standard_error,
+    why_no_interval,
+)
 from musicrs_metric.measures import Floats, measure
 
 from .support import SYSTEMS, references_of
@@ -25,7 +34,7 @@ def skewed(n: int, columns: int = 3) -> Floats:
     return np.clip(rng.normal(0.1, 0.3, size=(n, columns)), 0.0, 1.0)
 
 
-@pytest.mark.parametrize("n", [10, 477])
+@pytest.mark.parametrize("n", [BOOTSTRAP_SAMPLE, 477])
 def test_against_scipy(n: int) -> None:
     """Percentile bootstrap of each column, apart from what 10,000 resamples leave to luck."""
     values = skewed(n)
@@ -41,13 +50,38 @@ def test_against_scipy(n: int) -> None:
     assert found.method == "percentile bootstrap"
 
 
-def test_two_threads() -> None:
-    """Of 0 and 1 a resample has the mean 0, 1/2 or 1, with probability 1/4, 1/2 and 1/4."""
-    values = np.array([[0.0], [1.0]])
-    for confidence, expected in ((0.6, (0.0, 1.0)), (0.4, (0.5, 0.5))):
-        found = mean_intervals(values, confidence=confidence)
-        assert found is not None
-        assert (found.low[0], found.high[0]) == expected
+@pytest.mark.parametrize("n", [5, 18, BOOTSTRAP_SAMPLE - 1])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
+def test_zeros_and_ones_have_the_bounds_of_clopper_and_pearson(n: int, share: float) -> None:
+    """For values of 0 and 1 the method is that of Clopper and Pearson, apart from the noise of the resamples."""
+    hits = round(share * n)
+    found = mean_intervals(np.repeat([0.0, 1.0], [n - hits, hits])[:, None])
+    assert found is not None
+    assert found.method == "Gaffke bounds"
+    expected = stats.binomtest(hits, n).proportion_ci(method="exact")
+    assert (found.low[0], found.high[0]) == pytest.approx((expected.low, expected.high), abs=0.012)
+
+
+def test_the_end_on_the_side_of_the_tail_moves_out() -> None:
+    """Of 477 threads 12 score 1: the upper end is less than 0.1 points above that of the bootstrap, and mirrored."""
+    values = np.repeat([0.0, 1.0], [465, 12])[:, None]
+    found, mirrored = mean_intervals(values), mean_intervals(1 - values)
+    assert found is not None
+    assert mirrored is not None
+    low, high = np.quantile(resample(values, resamples=10_000, seed=0).means, [0.025, 0.975], axis=0)
+    assert found.low == pytest.approx(low)
+    assert 0 < found.high[0] - high[0] < 1e-3
+    assert (mirrored.low, mirrored.high) == (pytest.approx(1 - found.high), pytest.approx(1 - found.low))
+
+
+def test_differences_have_a_wider_range() -> None:
+    """Differences of -1, 0 and 1: the interval of the mean is twice that of (1 + value) / 2, which is in [0, 1]."""
+    values = np.array([[-1.0], [0.0], [0.0], [1.0], [0.0], [1.0], [1.0]])
+    differences, shares = mean_intervals(values, bounds=DIFFERENCES), mean_intervals((1 + values) / 2)
+    assert differences is not None
+    assert shares is not None
+    assert differences.low == pytest.approx(2 * shares.low - 1)
+    assert differences.high == pytest.approx(2 * shares.high - 1)
 
 
 def test_standard_error_against_scipy() -> None:
@@ -56,16 +90,18 @@ def test_standard_error_against_scipy() -> None:
     assert standard_error(values) == pytest.approx(stats.sem(values, axis=0), abs=1e-15)
 
 
-@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("n", [0, 1, 4])
 def test_too_few_threads(n: int) -> None:
-    """With fewer than two there is nothing to vary: no interval rather than NaN or a point."""
+    """No interval but a reason; no standard error for fewer than two."""
     assert mean_intervals(np.zeros((n, 2))) is None
-    assert standard_error(np.zeros((n, 2))) is None
+    assert why_no_interval(n) == f"{n} thread{'s' * (n != 1)}, an interval needs at least 5"
+    assert why_no_interval(SMALLEST_SAMPLE) is None
+    assert (standard_error(np.zeros((n, 2))) is None) == (n < 2)
 
 
 def test_seed() -> None:
     """The same seed gives the same digits, another seed others that are near; global random state plays no part."""
-    values = skewed(100)
+    values = skewed(BOOTSTRAP_SAMPLE)
     np.random.seed(0)  # noqa: NPY002 - the state that must not matter
     first = mean_intervals(values, seed=3)
     np.random.seed(1)  # noqa: NPY002
@@ -75,35 +111,42 @@ def test_seed() -> None:
     assert other is not None
     assert (first.low == second.low).all()
     assert (first.low != other.low).all()
-    assert first.low == pytest.approx(other.low, abs=LUCK * values.std() / np.sqrt(100))
+    assert first.low == pytest.approx(other.low, abs=LUCK * values.std() / np.sqrt(BOOTSTRAP_SAMPLE))
 
 
 def test_columns_share_their_draws() -> None:
     """A column and its double keep their ratio in every resample, and columns do not depend on their neighbours."""
     values = skewed(30, 2)
     both = np.stack([values[:, 0], 2 * values[:, 0], values[:, 1]], axis=1)
-    means = resampled_means(both, resamples=50, seed=0)
+    means = resample(both, resamples=50, seed=0).means
     assert means[:, 1] == pytest.approx(2 * means[:, 0])
-    assert means[:, 2] == pytest.approx(resampled_means(values, resamples=50, seed=0)[:, 1])
+    assert means[:, 2] == pytest.approx(resample(values, resamples=50, seed=0).means[:, 1])
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("n", [20, BOOTSTRAP_SAMPLE])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     """Drawing at once or in blocks, the last one smaller, gives the same resamples."""
-    values = skewed(20)
-    means = resampled_means(values, resamples=101, seed=0)
-    monkeypatch.setattr(intervals, "_DRAWS_AT_ONCE_FEW", 7 * 20)
-    assert resampled_means(values, resamples=101, seed=0) == pytest.approx(means, abs=1e-15)
+    values = skewed(n)
+    means, unseen = resample(values, resamples=101, seed=0)
+    monkeypatch.setattr(intervals, "_DRAWS_AT_ONCE_FEW", 7 * n)
+    again = resample(values, resamples=101, seed=0)
+    assert again.means == pytest.approx(means, abs=1e-15)
+    assert (again.unseen == unseen).all()
     assert means.shape == (101, 3)
     many = np.tile(values, 11)
-    assert resampled_means(many, resamples=101, seed=0) == pytest.approx(np.tile(means, 11), abs=1e-15)
+    assert resample(many, resamples=101, seed=0).means == pytest.approx(np.tile(means, 11), abs=1e-15)
 
 
-def test_constant_column() -> None:
-    """No spread, no width."""
-    for n in (5, LARGE_SAMPLE + 1):
-        found = mean_intervals(np.full((n, 1), 0.25))
-        assert found is not None
-        assert (found.low[0], found.high[0]) == (0.25, 0.25)
+@pytest.mark.parametrize("n", [5, BOOTSTRAP_SAMPLE, LARGE_SAMPLE + 1])
+@pytest.mark.parametrize("value", [0.0, 0.1 + 0.2, 1.0])
+def test_equal_values_are_no_point(n: int, value: float) -> None:
+    """Other threads could score otherwise: the unseen value has the weight 1 - 0.025 ** (1 / n)."""
+    found = mean_intervals(np.full((n, 1), value))
+    assert found is not None
+    unseen = 1 - 0.025 ** (1 / n)
+    assert found.low[0] == pytest.approx(value * (1 - unseen))
+    assert found.high[0] == pytest.approx(value * (1 - unseen) + unseen)
+    assert found.low[0] < found.high[0]
 
 
 def test_large_samples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,9 +173,9 @@ def test_large_samples_stay_within_their_values() -> None:
 
 def test_confidence_sets_the_width() -> None:
     """Half of the resamples lie in the interval at 50 %."""
-    values = skewed(60, 1)
+    values = skewed(BOOTSTRAP_SAMPLE, 1)
     found = mean_intervals(values, confidence=0.5)
-    means = resampled_means(values, resamples=10_000, seed=0)
+    means = resample(values, resamples=10_000, seed=0).means
     assert found is not None
     assert ((means >= found.low) & (means <= found.high)).mean() == pytest.approx(0.5, abs=0.01)
 

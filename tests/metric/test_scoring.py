@@ -64,28 +64,29 @@ def test_groups() -> None:
 
 
 def test_intervals_of_groups_resample_within_the_group() -> None:
-    """A group in which all threads score alike has no width, however the others spread."""
-    rankings = [["A"], ["A"], ["A"], ["B"], ["A"], ["C", "D", "A"]]
-    result = score(rankings, [["A"]] * 6, [POOL] * 6, k=1, groups={"genre": list("xxxyyy")})
+    """Six threads that all score 1 have the bounds of Clopper and Pearson, however the others spread."""
+    rankings = [["A"]] * 6 + [["B"], ["A"], ["C", "D", "A"]] * 2
+    result = score(rankings, [["A"]] * 12, [POOL] * 12, k=1, groups={"genre": list("x" * 6 + "y" * 6)})
     same, spread = result.by["genre"]["x"].interval, result.by["genre"]["y"].interval
     assert same is not None
     assert spread is not None
-    assert same["mrr"] == (1.0, 1.0)
+    assert same["mrr"] == pytest.approx((0.025 ** (1 / 6), 1.0))
     assert spread["mrr"][0] < spread["mrr"][1]
 
 
 def test_interval_is_that_of_the_thread_values() -> None:
     """Taken over the threads that the mean is taken over, with the settings that the result names."""
-    table = thread_table(hits_from_strings(RANKINGS, RELEVANT, POOLS), (1, 3))
+    table = thread_table(hits_from_strings(RANKINGS * 2, RELEVANT * 2, POOLS * 2), (1, 3))
     result = summarise(table, empty="skip", confidence=0.8, resamples=200, seed=7)
-    values = np.stack([table.values[name][:4] for name in measure_names((1, 3))], axis=1)
+    counted = table.hits.n_relevant > 0
+    values = np.stack([table.values[name][counted] for name in measure_names((1, 3))], axis=1)
     expected = mean_intervals(values, confidence=0.8, resamples=200, seed=7)
     assert expected is not None
     assert result.interval is not None
     assert list(result.interval.values()) == list(zip(expected.low.tolist(), expected.high.tolist(), strict=True))
     assert result.settings == {
         "empty": "skip", "k": [1, 3], "confidence": 0.8, "resamples": 200, "seed": 7,
-        "interval_method": "percentile bootstrap",
+        "interval_method": "Gaffke bounds",
     }  # fmt: skip
 
 
@@ -127,7 +128,12 @@ def test_json(threads: slice, empty: Any) -> None:
         assert found[key] is None or list(found[key]) == names
     counts = ["n", "n_empty", "n_missing", "n_unknown", "n_duplicate", "n_unreachable"]
     for group in found["by_genre"].values():
-        assert list(group) == [*names, *counts, "chance", "ceiling", "se", "interval"]
+        assert list(group) == [
+            *names, *counts, "chance", "ceiling", "se", "interval", "interval_reason", "verdict", "verdict_n"
+        ]  # fmt: skip
+        assert group["interval"] is None
+        assert "an interval needs at least 5" in group["interval_reason"]
+        assert list(group["verdict"]) == names
     assert found["empty"] == empty
     assert found["k"] == [1, 2]
 
