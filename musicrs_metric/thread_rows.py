@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .base.text import csv_line
 from .errors import UserError
 from .files import replacing, to_json
 from .runs import ScoredRun
@@ -52,9 +52,7 @@ def write_thread_rows(path: str | Path, run: ScoredRun) -> None:
         if suffix == ".jsonl":
             file.writelines(to_json(row) + "\n" for row in rows)
             return
-        writer: csv.DictWriter[str] | None = None
-        for row in rows:
-            if writer is None:
-                writer = csv.DictWriter(file, list(row), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow(row)
+        for place, row in enumerate(rows):
+            if not place:
+                file.write(csv_line(row))
+            file.write(csv_line(row.values()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from musicrs_metric.base.text import csv_line
 from musicrs_metric.files import replacing, to_json, write_text
 
 from .ballots import About, Ballot, ballots
-from .disagreements import Disagreement, disagreements, guarded, write_disagreements
+from .disagreements import Disagreement, disagreements, write_disagreements
 from .judgement import Judgement
 from .kappa import LABELS, Kappa, cohen, fleiss, label
 from .shares import PAPER, Share, shares
@@ -109,10 +109,9 @@ def write_agreement(folder: Path, found: Agreement, items: Sequence[WorkItem]) -
     write_text(folder / "agreement.json", [to_json(found.to_dict(), indent=2), "\n"])
     write_disagreements(folder / "disagreements.csv", found.disagreements, items)
     with replacing(folder / "votes.csv") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("thread", "question", "subject", "annotator", "vote", "label"))
+        file.write(csv_line(("thread", "question", "subject", "annotator", "vote", "label")))
         for ballot in found.ballots:
             about = ballot.question.about
             for annotator, vote in ballot.votes.items():
                 counted = label(about, vote) if about in LABELS else ""
-                lines.writerow(map(guarded, (*ballot.question, annotator, vote, counted)))
+                file.write(csv_line((*ballot.question, annotator, vote, counted)))

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.text import csv_line, unguarded
+from musicrs_metric.base.text import guarded as guarded
 from musicrs_metric.errors import UserError, show, some
 from musicrs_metric.files import replacing
 
@@ -40,8 +42,6 @@ _ALLOWED: Mapping[About, str] = {
     "added entity": f"{LEAVE_OUT} or an entity as kind: name",
     "query": "or a text",
 }
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Disagreement(NamedTuple):
@@ -97,13 +97,12 @@ def write_disagreements(path: Path, found: Iterable[Disagreement], items: Iterab
     titles = {item.thread_id: item.title for item in items}
     with replacing(path) as file:
         file.write("\ufeff")  # without it a spreadsheet may take UTF-8 for something else
-        lines = csv.writer(file, lineterminator="\r\n")
-        lines.writerow(COLUMNS)
+        file.write(csv_line(COLUMNS, end="\r\n"))
         for one in found:
             choices = "\n".join(f"{n}: {answer} ({votes})" for n, (answer, votes) in enumerate(one.choices, 1))
             thread_id, about, subject = one.question
             cells = (one.row, thread_id, titles[thread_id], about, subject, choices, "")
-            lines.writerow(map(guarded, cells))
+            file.write(csv_line(cells, end="\r\n"))
 
 
 def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, str]:
@@ -136,16 +135,6 @@ def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, 
             raise UserError(f"{where}: {name} is settled twice; leave one of the rows")
         decisions[one.question] = _decision(one, settled, where)
     return decisions
-
-
-def guarded(cell: str) -> str:
-    """Mark a cell as text where a spreadsheet would calculate it."""
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
-
-
-def unguarded(cell: str) -> str:
-    """Take away the mark that `guarded` set."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
 def _rows(path: Path) -> list[tuple[str, Mapping[str, str | None]]]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from musicrs_metric.base.text import csv_line, unguarded
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import replacing
 from musicrs_metric.matching import normalise
@@ -24,8 +25,6 @@ from ..extract.words import folded
 from .spellings import ALIKE, Decision, likeness, marks
 
 _DECISIONS: dict[str, Decision] = {"merge": "merge", "keep": "keep"}
-# A spreadsheet would take a cell that begins so for a formula, and titles are written by strangers.
-_FORMULA = ("=", "+", "-", "@")
 COLUMNS = ("kind", "name", "as", "alike", "threads", "threads_as", "decision")
 Key = tuple[Kind, str]
 
@@ -131,12 +130,11 @@ def write_merges(path: Path, merges: Iterable[Merge], threads: Mapping[tuple[Kin
     """Write the file in one step, with how many threads have each title."""
     by_form = _by_form(threads)
     with replacing(path) as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(COLUMNS)
+        file.write(csv_line(COLUMNS))
         for merge in merges:
             alike = "" if merge.alike is None else f"{merge.alike:g}"
             n, n_into = by_form[merge.key], by_form[merge.target]
-            lines.writerow((merge.kind, _cell(merge.name), _cell(merge.into), alike, n, n_into, merge.decision))
+            file.write(csv_line((merge.kind, merge.name, merge.into, alike, n, n_into, merge.decision)))
 
 
 def read_merges(path: Path) -> list[Merge]:
@@ -151,7 +149,7 @@ def read_merges(path: Path) -> list[Merge]:
     if not path.exists():
         return []
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # line ends inside titles stay as they are
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from error
     with io.StringIO(text, newline="") as file:
@@ -170,7 +168,7 @@ def read_merges(path: Path) -> list[Merge]:
 
 def _merge(line: Mapping[str, str | None], where: str) -> Merge:
     kind, decision = line["kind"], _DECISIONS.get(line["decision"] or "")
-    name, into = _title(line["name"]), _title(line["as"])
+    name, into = (unguarded((line[column] or "").strip()) for column in ("name", "as"))
     if kind not in KINDS:
         raise UserError(f"{where}: kind is {show(kind)}, expected one of {', '.join(KINDS)}")
     if decision is None:
@@ -182,15 +180,6 @@ def _merge(line: Mapping[str, str | None], where: str) -> Merge:
     except ValueError:
         alike = None
     return Merge(kind, name, into, alike, decision)
-
-
-def _cell(title: str) -> str:
-    return f"'{title}" if title.startswith(_FORMULA) else title
-
-
-def _title(cell: str | None) -> str:
-    title = (cell or "").strip()
-    return title[1:] if title.startswith("'") and title[1:].startswith(_FORMULA) else title
 
 
 def _by_form(threads: Mapping[tuple[Kind, str], int]) -> Counter[Key]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from musicrs_dataset.sources import About
+from musicrs_metric.base.text import csv_line, unguarded
 from musicrs_metric.files import replacing, to_json, write_text
 from musicrs_metric.matching import normalise
 from musicrs_metric.references import load_references
@@ -102,9 +103,12 @@ def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread]) -> Non
     known = {normalise(name) for entities in texts for _, name in named(entities)}
     with work.merges.open(encoding="utf-8", newline="") as source, replacing(path) as target:
         reader = csv.DictReader(source)
-        writer = csv.DictWriter(target, reader.fieldnames or (), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(line for line in reader if normalise(line["as"]) in known)
+        columns = reader.fieldnames or ()
+        target.write(csv_line(columns))
+        for line in reader:
+            cells = {column: unguarded(line[column] or "") for column in columns}
+            if normalise(cells["as"]) in known:
+                target.write(csv_line(cells.values()))
 
 
 def write_manifests(folder: Path, manifests: Mapping[str, StageManifest]) -> None:

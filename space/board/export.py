@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from musicrs_metric.base.text import csv_line
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.formats import NOTHING, percent, with_interval
@@ -19,10 +17,6 @@ from .lines import MEASURES, Line
 Form = Literal["markdown", "csv", "latex"]
 
 _SUFFIX: Mapping[Form, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
-# What a spreadsheet takes for the start of a formula.
-_FORMULA = "=+\\-@|%\uff1d\uff0b\uff0d\uff20"
-# A spreadsheet whose language has the comma in numbers starts a cell after each semicolon, quotes or no quotes.
-_CELL_OF_FORMULA = re.compile(rf"(^|;)(?=\s*[{_FORMULA}])")
 
 
 def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboard") -> str:
@@ -87,9 +81,7 @@ def _csv(found: Sequence[Line]) -> str:
     about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
     numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
     ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance", "to chance n")]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*about, *numbers, *ranks, "verdict rule"])
+    rows = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
     for line in found:
         first: list[object] = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
         first += [line.n, line.audio_coverage, line.answered, line.key]
@@ -98,8 +90,8 @@ def _csv(found: Sequence[Line]) -> str:
         ]
         standings = [value for metric in HEADLINE for value in _standing(line, metric)]
         rule = VERDICT_RULE if line.standings else None
-        writer.writerow([_guarded(value) for value in (*first, *scores, *standings, rule)])
-    return text.getvalue()
+        rows.append(csv_line((*first, *scores, *standings, rule)))
+    return "".join(rows)
 
 
 def _standing(line: Line, metric: str) -> tuple[object, object, object, object]:
@@ -109,8 +101,3 @@ def _standing(line: Line, metric: str) -> tuple[object, object, object, object]:
     rank, group = (one.rank, one.group) if line.is_ranked else (None, None)
     chance = one.chance
     return (rank, group, *((None, None) if chance is None else (chance.verdict, chance.n)))
-
-
-def _guarded(value: object) -> object:
-    """Text that a spreadsheet would compute gets an apostrophe before it, which makes it text again."""
-    return _CELL_OF_FORMULA.sub(r"\1'", value) if isinstance(value, str) else value

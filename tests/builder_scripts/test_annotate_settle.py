@@ -15,9 +15,7 @@ from builder_scripts.annotate.ballots import Ballot, Question, assemble, ballots
 from builder_scripts.annotate.disagreements import (
     Disagreement,
     disagreements,
-    guarded,
     read_decisions,
-    unguarded,
     write_disagreements,
 )
 from builder_scripts.annotate.judgement import Judgement
@@ -227,14 +225,6 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_bytes("row,settled\nÄ,1\n".encode("latin-1"))
     with pytest.raises(UserError, match="save it as CSV UTF-8"):
         read_decisions(tmp_path / "b.csv", [])
-
-
-@given(st.text())
-def test_the_guard_can_be_taken_off(cell: str) -> None:
-    """No guarded cell begins like a formula, and what a spreadsheet could have read as one comes back unchanged."""
-    assert not guarded(cell).startswith(("=", "+", "-", "@", "\t", "\r"))
-    if not cell.startswith("'"):
-        assert unguarded(guarded(cell)) == cell
 
 
 def test_row_names_are_no_numbers(found: list[Disagreement]) -> None:

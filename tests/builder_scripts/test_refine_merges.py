@@ -165,3 +165,15 @@ def test_thousands_of_titles_are_compared_in_seconds() -> None:
     began = time.monotonic()
     list(propose(threads, []))
     assert time.monotonic() - began < 60
+
+
+def test_titles_that_look_like_formulas_come_back(tmp_path: Path) -> None:
+    """Titles are written by strangers: none is a formula in the file, and each is read as it was."""
+    names = ["=1+1", "'=1+1", "+44", "@x", "\uff1d1", "a;=b", "a;'=b", "\u3000=x", "a\r=1", "\t=1", "x\u2028y", "'74"]
+    merges = [Merge("song", name, f"{name}!", 95.0, "keep") for name in names]
+    path = tmp_path / "merges.csv"
+    write_merges(path, merges, {})
+    assert read_merges(path) == merges
+    with path.open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d"))]
