@@ -15,6 +15,7 @@ from musicrs_metric.errors import UserError, count
 
 from .audio_files import AudioFiles
 from .clip_plan import ClipPlan
+from .cut_clips import CutClips
 from .cutting import SHORTEST, Cut, UnusableAudioError, cut, rms_dbfs
 from .decoding import require
 from .fetch.ledger import known_statuses
@@ -79,7 +80,9 @@ class AudioFolder:
 
     Args:
         folder: A folder laid out as `musicrs_dataset.audio_files` says.
-        plan: How much to cut.
+        plan: Number and length of the clips.
+        keep: Folder in which the clips of each thread are kept until `forget` is called, so that a stopped command does
+            not cut them again; None for none.
 
     Attributes:
         plan: The same.
@@ -89,13 +92,14 @@ class AudioFolder:
         UserError: There is no such folder, it holds no file, or the libraries for audio are not installed.
     """
 
-    def __init__(self, folder: str | Path, plan: ClipPlan | None = None) -> None:
+    def __init__(self, folder: str | Path, plan: ClipPlan | None = None, keep: Path | None = None) -> None:
         require("clips need", "soundfile", "soxr")
         self.plan = plan or ClipPlan()
         self.report = AudioReport()
         self._folder = Path(folder)
         self._files = AudioFiles(self._folder)
         self._statuses = known_statuses(self._folder)
+        self._kept = None if keep is None else CutClips(keep)
 
     def check_matches(self, threads: Iterable[Thread]) -> None:
         """Refuse a folder in which no file belongs to any thread: it is the wrong one, or its files have other names.
@@ -124,7 +128,7 @@ class AudioFolder:
             files are of no use `retry`, of those without a file what the download said; the others keep theirs.
         """
         files = self._files.of(thread)
-        made, failures = self._make(thread, files)
+        made, failures = self._kept_or_made(thread, files)
         statuses = {
             (link.video_id, link.start_s): self._status(link, files[place], place in failures)
             for place, link in enumerate(thread.links)
@@ -133,6 +137,21 @@ class AudioFolder:
         links = tuple(replace(link, status=statuses[link.video_id, link.start_s]) for link in thread.links)
         self.report.add(thread.thread_id, made, failures.values(), statuses.values())
         return replace(thread, clips=tuple(one.clip for one in made), links=links)
+
+    def forget(self) -> None:
+        """Remove the kept clips, because the dataset that holds them is complete."""
+        if self._kept is not None:
+            self._kept.remove()
+
+    def _kept_or_made(self, thread: Thread, files: Files) -> tuple[list[_Made], dict[int, str]]:
+        if self._kept is None:
+            return self._make(thread, files)
+        key = self._kept.key(thread, files, self.plan)
+        if kept := self._kept.get(key):
+            return [_Made(*one) for one in kept[0]], kept[1]
+        made, failures = self._make(thread, files)
+        self._kept.put(key, ([(one.clip, one.remarks) for one in made], failures))
+        return made, failures
 
     def _make(self, thread: Thread, files: Files) -> tuple[list[_Made], dict[int, str]]:
         """Make the clips; a link that fails leaves its share of the time to the others, so all are looked at first."""

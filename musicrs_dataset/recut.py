@@ -25,11 +25,11 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
 
     Args:
         dataset: The directory given to `build`, or the folder in it.
-        audio: Where the clips come from, and how much of it is cut.
+        audio: Where the clips come from, and how much of it is cut. Its kept clips are removed at the end.
         track: Wraps the loop over threads, for a progress bar.
 
     Returns:
-        The folder, which is replaced in one step.
+        The folder, which is replaced in one step: a command that is killed leaves the old dataset.
 
     Raises:
         UserError: That is no built dataset, or one that carries no audio, or no file of the folder belongs to it.
@@ -53,10 +53,12 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
     source = stated["source"]
     about = About(**{**source, "notes": tuple(source["notes"]), "limits": tuple(source["limits"])})
     about = replace(about, loads_as=folder.name)  # it is built in its own place, whatever that is called
-    return build(
+    built = build(
         threads, folder.parent, about=about, configs=configs, pools=pools,
         add_clips=audio.add_clips, clip_plan=audio.plan, track=track,
     )  # fmt: skip
+    audio.forget()
+    return built
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:

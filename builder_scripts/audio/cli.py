@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from musicrs_dataset.fetch.asking import Cookies, Limit, Rate, RetryFailed, Sleep, Workers, client_options
+from musicrs_dataset.fetch.asking import (
+    Cookies,
+    Limit,
+    MaxMegabytes,
+    MaxMinutes,
+    PassedOn,
+    Rate,
+    RetryFailed,
+    Sleep,
+    Workers,
+    client_options,
+)
 
 
 def audio(
@@ -19,11 +30,15 @@ def audio(
     workers: Workers = 1,
     limit: Limit = None,
     retry_failed: RetryFailed = False,
+    max_minutes: MaxMinutes = None,
+    max_megabytes: MaxMegabytes = None,
+    yt_dlp: PassedOn = None,
 ) -> None:
-    """Download the sound of every link, each video once, and say what is gone: -> audio/, gold/videos.jsonl.
+    """Download the audio of every link, each video once, and list the status of each: -> audio/, gold/videos.jsonl.
 
-    Run it before annotation, so that people see what is gone, and once more after it for what they added. Exit code 75
-    says that it stopped before its end, for a rate limit, a bot check, a disk or a network: start it again later.
+    Run it before annotation, so that annotators see which videos are gone, and once more for the links that they add.
+    Exit code 75 means that it stopped early: a rate limit, ten equal failures in a row, a full disk or a network that
+    is down. Start it again later; it resumes there.
     """
     from musicrs_dataset.fetch.cli import TRY_LATER
 
@@ -32,7 +47,7 @@ def audio(
     from ..telling import tell
     from .run import Asking, TryLaterError, run
 
-    options = client_options(cookies, sleep, rate, workers)
+    options = client_options(cookies, sleep, rate, workers, max_minutes, max_megabytes, yt_dlp)
     try:
         manifest, new = run(Work(work), Asking(fetch, options, limit, retry_failed), tracking("Fetching"))
     except TryLaterError as error:

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from musicrs_dataset.decoding import require as require_libraries
 from musicrs_dataset.fetch import client
+from musicrs_dataset.fetch.advice import why_stopped
 from musicrs_dataset.fetch.run import Outcome, due, fetch
 from musicrs_dataset.fetch.summary import video_ids
 from musicrs_dataset.records import Thread
@@ -24,7 +25,7 @@ Track = Callable[[Iterable[Outcome], int], Iterable[Outcome]]
 
 
 class TryLaterError(Exception):
-    """The downloads stopped before their end, and going on at once would only make it worse; told in one line."""
+    """The downloads stopped early; the message says why and what to do, with one more line per warning of yt-dlp."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Asking:
         fetch: Whether to ask at all; without it what is known already is written down.
         options: See `musicrs_dataset.fetch.client.Options`.
         limit: The most videos to ask for in this run; None for all.
-        retry_failed: Ask at once for restricted videos too, and for those to try later.
+        retry_failed: Ask at once for every video that failed.
     """
 
     fetch: bool = True
@@ -60,7 +61,7 @@ def run(work: Work, asking: Asking, track: Track = lambda outcomes, _: outcomes)
 
     Raises:
         UserError: `refine` was not run, or the libraries for downloads are absent.
-        TryLaterError: A rate limit, a bot check, a full disk or a network that is down.
+        TryLaterError: A rate limit, ten equal failures in a row, a full disk or a network that is down.
     """
     began = perf_counter()
     inputs = hash_files((*require((work.corpus,), "refine"), *filter(lambda path: path.is_file(), (work.labels,))))
@@ -120,11 +121,7 @@ def _ask(todo: Sequence[str], work: Work, options: client.Options, track: Track)
         if outcome.failure and outcome.failure.kind.stops:
             stopped = stopped or outcome
     if stopped is not None and stopped.failure is not None:
-        kind, detail = stopped.failure
-        raise TryLaterError(
-            f"stopped: {kind.why} at {stopped.video_id} ({detail}); what came before is kept; see to it or wait an "
-            "hour, then run the same command again"
-        )
+        raise TryLaterError("\n".join(why_stopped(stopped.video_id, stopped.failure)))
 
 
 def _outcomes(todo: Sequence[str], work: Work, options: client.Options) -> Iterator[Outcome]:

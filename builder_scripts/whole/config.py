@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
-from pydantic.functional_validators import AfterValidator
+from pydantic.functional_validators import AfterValidator, BeforeValidator
 
 from musicrs_dataset.pools.poolset import DISTRACTORS, Design
 from musicrs_metric.errors import UserError, show
@@ -31,6 +31,21 @@ _RULES = Rules()
 
 def _from_file(path: Path, info: ValidationInfo) -> Path:
     return Path(info.context or ".", path)
+
+
+def _passed_on(entries: Any) -> Any:
+    """Check options of yt-dlp; an error shows no value, which may be a password."""
+    from musicrs_dataset.fetch.passed_on import parse_passed_on
+
+    if entries is None:
+        return None
+    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError("expected a list of KEY=VALUE")
+    try:
+        parse_passed_on(entries)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return entries
 
 
 PathFrom = Annotated[Path, AfterValidator(_from_file)]
@@ -112,6 +127,9 @@ class Audio(Section):
     sleep: float = Field(default=5.0, ge=0)
     rate: int | None = Field(default=None, ge=1)
     workers: int = Field(default=1, ge=1, le=16)
+    max_minutes: float | None = Field(default=None, ge=0.1)
+    max_megabytes: float | None = Field(default=None, ge=0.1)
+    yt_dlp: Annotated[list[str] | None, BeforeValidator(_passed_on)] = None
 
 
 class Annotate(Section):

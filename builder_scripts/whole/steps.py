@@ -126,13 +126,21 @@ def _refine(config: RunConfig, work: Work) -> Done:
 
 
 def _audio(config: RunConfig, work: Work) -> Done:
-    from musicrs_dataset.fetch.client import Options
+    from musicrs_dataset.fetch.asking import client_options
 
     from ..audio.run import Asking, run
     from ..progress import tracking
 
     section = config.audio
-    options = Options(section.cookies, section.sleep, section.rate and 1000 * section.rate, section.workers)
+    options = client_options(
+        section.cookies,
+        section.sleep,
+        section.rate,
+        section.workers,
+        section.max_minutes,
+        section.max_megabytes,
+        section.yt_dlp,
+    )
     return Done(*run(work, Asking(section.fetch, options), tracking("Fetching")))
 
 

@@ -1,4 +1,4 @@
-"""`python -m musicrs_dataset audio`: download what the links name, see how it stands, cut clips into the dataset."""
+"""`python -m musicrs_dataset audio`: download the linked videos, show their status, cut clips into the dataset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ from musicrs_metric.errors import UserError, count
 from musicrs_metric.progress import rough_time, say, track
 from musicrs_metric.references import DEFAULT_DATASET
 
-from .asking import VIDEOS_AN_HOUR, Cookies, Limit, Rate, RetryFailed, Sleep, Workers, client_options
+from .asking import (
+    VIDEOS_AN_HOUR,
+    Cookies,
+    Limit,
+    MaxMegabytes,
+    MaxMinutes,
+    PassedOn,
+    Rate,
+    RetryFailed,
+    Sleep,
+    Workers,
+    client_options,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,20 +52,24 @@ def fetch(
     workers: Workers = 1,
     limit: Limit = None,
     retry_failed: RetryFailed = False,
+    max_minutes: MaxMinutes = None,
+    max_megabytes: MaxMegabytes = None,
+    yt_dlp: PassedOn = None,
     config: Config = "query_only",
 ) -> None:
-    """Download the sound of every linked video, once; what failed before is asked for again when its time has come.
+    """Download the audio of every linked video once. Failed videos are asked for again when they are due.
 
-    Exit code 75 says that the run stopped before its end, for a rate limit, a bot check, a disk or a network that is
-    down: start it again later, and it goes on where it stopped.
+    Exit code 75 means that the run stopped early: a rate limit, ten equal failures in a row, a full disk or a network
+    that is down. Start it again later; it resumes there.
     """
     from ..decoding import require
     from . import client
+    from .advice import why_stopped
     from .run import due
     from .run import fetch as run
     from .summary import summarise, video_ids
 
-    options = client_options(cookies, sleep, rate, workers)
+    options = client_options(cookies, sleep, rate, workers, max_minutes, max_megabytes, yt_dlp)
     require("downloads need", "yt_dlp", "soundfile", "soxr")
     threads = _threads(dataset, config)
     todo = due(video_ids(threads), cache, retry_failed=retry_failed)[:limit]
@@ -72,8 +88,8 @@ def fetch(
     typer.echo(f"{count(len(todo), 'video')} due, {came_to.total()} asked for: {results}")
     _print(summarise(threads, cache))
     if stopped is not None and stopped.failure is not None:
-        why = f"{stopped.failure.kind.why} at {stopped.video_id} ({stopped.failure.detail})"
-        say(told, f"stopped: {why}; {_ADVICE.get(stopped.failure.kind.why, _WAIT)}")
+        for line in why_stopped(stopped.video_id, stopped.failure):
+            say(told, line)
         raise typer.Exit(TRY_LATER)
 
 
@@ -104,14 +120,17 @@ def cut(
     seed: Annotated[int, typer.Option(min=0, help="Chooses ten where a thread has more usable links.")] = 0,
     install: Annotated[bool, typer.Option(help='Let `load_dataset("musicrs")` find the new clips.')] = True,
 ) -> None:
-    """Build a dataset once more with clips of what is there: min(10, usable links) clips that share the budget."""
+    """Cut clips of the downloaded audio into a dataset: min(10, usable links) per thread, which share the budget.
+
+    A command that was stopped resumes: the clips that it cut are kept in `.clips` in D until the dataset is complete.
+    """
     from ..audio import AudioFolder
     from ..clip_plan import ClipPlan
     from ..install import install as put
     from ..recut import recut
 
     told = _console()
-    folder = AudioFolder(cache, ClipPlan(total_s=budget, seed=seed))
+    folder = AudioFolder(cache, ClipPlan(total_s=budget, seed=seed), keep=_kept_clips(dataset))
     made = recut(dataset, folder, track=lambda threads: track(threads, "Cutting", len(threads), told))
     for line in folder.report.lines():
         say(told, line)
@@ -120,12 +139,12 @@ def cut(
         typer.echo(put(made))
 
 
-_WAIT = "wait an hour, then start it again"
-_ADVICE = {
-    "bot check": "wait an hour or give --cookies, then start it again",
-    "disk": "make room or give another --cache, then start it again",
-    "network": "see to the network, then start it again",
-}
+def _kept_clips(dataset: str) -> Path | None:
+    """Where a stopped command keeps its clips: in the directory given to `build`, beside the dataset."""
+    from musicrs_metric.references import dataset_folder
+
+    folder = dataset_folder(dataset)
+    return None if folder is None else folder.parent / ".clips"
 
 
 def _threads(dataset: str, config: str) -> list[Thread]:

@@ -1,22 +1,29 @@
-"""One video after the other by yt-dlp: the sound alone, the whole of it, into the cache."""
+"""Downloads by yt-dlp, one video at a time: the audio alone, in full, into the cache."""
 
 from __future__ import annotations
 
+import io
 import logging
+import re
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from types import TracebackType
 from typing import Any, Self
 
+from musicrs_metric.errors import UserError
+
 from ..cutting import UnusableAudioError, cut
 from ..sources import file_sha256
-from .failures import NO_SOUND, Failure, causes, classify
+from .failures import Failure, causes, classify, shape
+from .kinds import NO_SOUND, TOO_LARGE
+from .messages import tidy
+from .secrets import Redactor
 from .store import AudioStore
 
 # The form that decodes twice as fast goes first; both are about as good.
@@ -27,7 +34,7 @@ MakeClient = Callable[[dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Options:
-    """How to ask.
+    """Options of a download.
 
     Attributes:
         cookies: File with the cookies of a signed-in browser, for videos with an age limit.
@@ -37,6 +44,10 @@ class Options:
         timeout_s: How long a silent connection is waited for, in seconds.
         retries: How often a connection that breaks is taken up again.
         retry_s: Pause before the first of these, in seconds; doubled for each further one, up to 30 s.
+        max_s: Longest video to download, in seconds; None for no limit.
+        max_bytes: Largest file to download, in bytes; None for no limit.
+        yt_dlp: Further parameters of yt-dlp's Python interface; they replace those of this program and may hold
+            secrets.
     """
 
     cookies: Path | None = None
@@ -46,6 +57,9 @@ class Options:
     timeout_s: float = 20.0
     retries: int = 5
     retry_s: float = 1.0
+    max_s: float | None = None
+    max_bytes: int | None = None
+    yt_dlp: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def youtube(parameters: dict[str, Any]) -> Any:
@@ -53,6 +67,26 @@ def youtube(parameters: dict[str, Any]) -> Any:
     from yt_dlp import YoutubeDL
 
     return YoutubeDL({**parameters, "allowed_extractors": ["youtube"]})
+
+
+class Warnings:
+    """yt-dlp's own warnings of a run, each once, whatever video it is about; used by several threads."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._lock = Lock()
+
+    def add(self, text: str) -> None:
+        """Keep a warning, unless one is there that differs in the video id and numbers only."""
+        text = re.sub(r"^(?:\[[\w:+-]+\] )?(?:[\w-]{11}: )?", "", text.strip().removeprefix("WARNING: "))
+        with self._lock:
+            self._texts.setdefault(shape(text, "\0"), text)
+
+    def take(self) -> tuple[str, ...]:
+        """Return the warnings in the order in which they came, and forget them."""
+        with self._lock:
+            texts, self._texts = tuple(self._texts.values()), {}
+        return texts
 
 
 class StoppedError(Exception):
@@ -64,14 +98,25 @@ class Downloader:
 
     Args:
         store: The files of the cache.
-        options: How to ask.
-        stop: Once it is set, a download under way breaks off, to be taken up another time.
+        options: Options of the download.
+        stop: Once it is set, a download under way breaks off; the next run continues it.
         make_client: Makes yt-dlp's client from its parameters.
+        warnings: Receives yt-dlp's warnings.
+
+    Raises:
+        UserError: yt-dlp refuses the options, or cannot read the cookies.
     """
 
-    def __init__(self, store: AudioStore, options: Options, stop: Event, make_client: MakeClient) -> None:
-        self._store, self._stop = store, stop
-        self._client = make_client(self._parameters(options))
+    def __init__(
+        self, store: AudioStore, options: Options, stop: Event, make_client: MakeClient, warnings: Warnings
+    ) -> None:
+        self._store, self._options, self._stop = store, options, stop
+        self._redactor = Redactor(options.yt_dlp)
+        try:
+            self._client = make_client(self._parameters(options, warnings))
+            self._redactor.hide(_cookie_values(self._client))
+        except Exception as error:  # yt-dlp raises many kinds for options that it finds wrong
+            raise UserError(f"yt-dlp does not start with these options: {self._redactor(tidy(str(error)))}") from None
 
     def __enter__(self) -> Self:
         self._client = self._client.__enter__()
@@ -89,7 +134,7 @@ class Downloader:
             video_id: Its eleven characters.
 
         Returns:
-            None when its sound lies in the cache, or else why it does not.
+            None when its audio is in the cache, else the failure, without secrets of the options.
 
         Raises:
             StoppedError: The run is to end.
@@ -107,11 +152,14 @@ class Downloader:
             raise StoppedError from error
         except UnusableAudioError as error:
             shutil.rmtree(folder)  # it would be found whole the next time
-            return Failure(NO_SOUND, str(error))
-        except Exception as error:  # pages change, and yt-dlp stumbles in any way: counted as a failure, and told
+            return Failure(NO_SOUND, self._redactor(str(error)))
+        except Exception as error:  # pages change, and yt-dlp fails in any way: counted as a failure and reported
+            failure = classify(error, self._redactor)
+            if failure.kind == TOO_LARGE:
+                shutil.rmtree(folder, ignore_errors=True)
             with suppress(OSError):  # what has arrived stays
                 folder.rmdir()
-            return classify(error)
+            return failure
         return None
 
     def _extract(self, video_id: str, folder: Path) -> dict[str, Any]:
@@ -126,12 +174,12 @@ class Downloader:
             info = self._client.extract_info(link)
         return info
 
-    def _parameters(self, options: Options) -> dict[str, Any]:
+    def _parameters(self, options: Options, warnings: Warnings) -> dict[str, Any]:
         pauses = dict.fromkeys(("http", "fragment", "extractor"), lambda n: min(options.retry_s * 2**n, 30.0))
         return {
             "format": _FORMAT,
             "noplaylist": True,
-            "match_filter": _refuse_live,
+            "match_filter": self._refuse,
             "fixup": "never",  # needs FFmpeg's program; our decoders read the files as they are sent
             "updatetime": False,
             "retries": options.retries,
@@ -142,26 +190,53 @@ class Downloader:
             "sleep_interval_requests": 0.75 if options.sleep_s else 0,
             "ratelimit": options.bytes_per_s,
             "cookiefile": None if options.cookies is None else str(options.cookies),
+            **options.yt_dlp,
             "progress_hooks": [self._break_off],
             "quiet": True,
             "noprogress": True,
-            "logger": _Log(),
+            "logger": _Log(warnings, self._redactor),
         }
 
-    def _break_off(self, progress: dict[str, Any]) -> None:  # noqa: ARG002
-        from yt_dlp.utils import DownloadCancelled
+    def _break_off(self, progress: dict[str, Any]) -> None:
+        from yt_dlp.utils import DownloadCancelled, ExtractorError
 
         if self._stop.is_set():
             raise DownloadCancelled
+        most = self._options.max_bytes
+        size = max(progress.get("total_bytes") or 0, progress.get("downloaded_bytes") or 0)
+        if most is not None and size > most:
+            raise ExtractorError(f"{size / 1e6:.1f} MB, more than --max-megabytes {most / 1e6:g}", expected=True)
+
+    def _refuse(self, info: dict[str, Any], *, incomplete: bool = False) -> None:  # noqa: ARG002 - yt-dlp's interface
+        from yt_dlp.utils import ExtractorError
+
+        if info.get("live_status") in ("is_live", "is_upcoming") or info.get("is_live"):
+            raise ExtractorError("a live stream that has not ended", expected=True)
+        seconds, most = info.get("duration") or 0, self._options.max_s
+        if most is not None and seconds > most:
+            raise ExtractorError(f"{seconds / 60:.1f} minutes, more than --max-minutes {most / 60:g}", expected=True)
 
 
 class _Log:
     """Keeps yt-dlp's messages off the terminal, where they would break the progress bar; errors come as exceptions."""
 
-    def debug(self, message: str) -> None:
-        logging.getLogger(__name__).debug(message)
+    def __init__(self, warnings: Warnings, redactor: Redactor) -> None:
+        self._warnings, self._redactor = warnings, redactor
 
-    info = warning = error = debug
+    def debug(self, message: str) -> None:
+        logging.getLogger(__name__).debug(self._redactor(message))
+
+    def warning(self, message: str) -> None:
+        self._warnings.add(self._redactor(tidy(message)))
+        self.debug(message)
+
+    info = error = debug
+
+
+def _cookie_values(client: Any) -> list[str]:
+    """Values of the client's cookies, which are read here; what yt-dlp prints of damaged lines would show them."""
+    with redirect_stderr(io.StringIO()):
+        return [str(cookie.value) for cookie in getattr(client, "cookiejar", None) or ()]
 
 
 def _mend_part(error: BaseException, folder: Path) -> bool:
@@ -176,13 +251,6 @@ def _mend_part(error: BaseException, folder: Path) -> bool:
         else:  # not what the server has now
             part.unlink()
     return bool(parts and refused)
-
-
-def _refuse_live(info: dict[str, Any], *, incomplete: bool = False) -> None:  # noqa: ARG001 - yt-dlp's interface
-    from yt_dlp.utils import ExtractorError
-
-    if info.get("live_status") in ("is_live", "is_upcoming") or info.get("is_live"):
-        raise ExtractorError("a live stream that has not ended", expected=True)
 
 
 def _about(video_id: str, file: Path, info: dict[str, Any]) -> dict[str, Any]:

@@ -1,86 +1,66 @@
-"""What an error of the download means for a video, and for the rest of the run.
+"""What an error of a download means for a video, and for the rest of the run.
 
-yt-dlp passes on what YouTube says, so most kinds are told by words. The order matters: "Video unavailable" opens the
-messages about removed videos, about other countries and about the rate limit alike. What nobody here has heard of is
-tried again: a video is given up only on words that are known.
+YouTube's reasons arrive as words, which `messages` reads. Errors of the network and of the disk arrive as classes.
 """
 
 from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..records import LinkStatus
+from . import kinds
+from .kinds import Kind
+from .messages import kind_of, tidy
 
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG}
 _DETAIL = 200  # characters
 
 
-class Kind(NamedTuple):
-    """A kind of failure.
+class Failure(NamedTuple):
+    """Why a video could not be downloaded.
 
     Attributes:
-        status: `gone`, `restricted` or `retry`.
-        why: Its name, in a word or two.
-        stops: Whether asking for more videos now would make it worse.
+        kind: Its kind.
+        detail: The reason in one line, as YouTube or yt-dlp stated it.
+        in_a_row: Number of equal failures in a row, where they stop the run; 0 otherwise.
+        warnings: yt-dlp's own warnings in this run, each once, where the failure stops the run.
     """
-
-    status: LinkStatus
-    why: str
-    stops: bool = False
-
-
-class Failure(NamedTuple):
-    """Why a video could not be had; `detail` is the reason as it was told, in one line."""
 
     kind: Kind
     detail: str
+    in_a_row: int = 0
+    warnings: tuple[str, ...] = ()
 
 
-NETWORK = Kind("retry", "network")
-NETWORK_DOWN = Kind("retry", "network", stops=True)
-RATE_LIMIT = Kind("retry", "rate limit", stops=True)
-NO_SOUND = Kind("retry", "no sound")
-NOT_FOUND = Kind("retry", "not found")
-REMOVED = Kind("gone", "removed")
-_REGION = Kind("restricted", "region")
-_BY_HTTP = {403: Kind("retry", "forbidden"), 404: NOT_FOUND, 410: NOT_FOUND, 429: RATE_LIMIT}
-_BY_WORDS = (
-    (r"rate-?limited|try again later|too many requests", RATE_LIMIT),
-    (r"not a bot|captcha|unusual traffic", Kind("retry", "bot check", stops=True)),
-    (r"confirm your age|inappropriate for some users|age-restricted", Kind("restricted", "age")),
-    (r"in your country|your location", _REGION),
-    (r"members-only|channel's members|premium members", Kind("restricted", "members")),
-    (r"requires payment|purchase", Kind("restricted", "payment")),
-    (r"private|granted access", Kind("gone", "private")),
-    (r"copyright", Kind("gone", "copyright")),
-    (r"\bdrm\b", Kind("gone", "protected")),
-    (r"premieres? |live event will|live stream|processing this video", Kind("retry", "not yet")),
-    (r"removed|terminated|closed their|no longer available|does not exist", REMOVED),
-    (r"sign in|registered users", Kind("restricted", "sign-in")),
-    (r"video (is )?(unavailable|not available)", Kind("gone", "unavailable")),
-    (r"requested format|no video formats", Kind("retry", "no format")),
-    (r"giving up after|timed out|content too short", NETWORK),
-)
-
-
-def classify(error: BaseException) -> Failure:
+def classify(error: BaseException, redact: Callable[[str], str] = str) -> Failure:
     """Say what an error of a download means.
 
     Args:
-        error: What yt-dlp's Python interface raised, or what arose while its file was put away.
+        error: An error of yt-dlp's Python interface, or one that arose while its file was put away.
+        redact: Takes the secrets out of a text.
 
     Returns:
-        The failure. A disk that is full or cannot be written to stops the run, like a rate limit and a bot check.
+        The failure. A disk that is full or cannot be written to stops the run, like a rate limit.
     """
-    from yt_dlp.utils import ExtractorError, remove_terminal_sequences
+    from yt_dlp.utils import ExtractorError
 
     chain = list(causes(error))
-    told = next((cause.orig_msg for cause in chain if isinstance(cause, ExtractorError)), str(error))
-    words = " ".join(remove_terminal_sequences(told).replace("\u2019", "'").removeprefix("ERROR:").split())
-    return Failure(_kind(chain, words), words[:_DETAIL])
+    stated = next((cause.orig_msg for cause in chain if isinstance(cause, ExtractorError)), str(error))
+    words = tidy(stated)
+    return Failure(_kind(chain, words), _shortened(redact(words)))
+
+
+def shape(detail: str, video_id: str) -> str:
+    """Return a reason without the video id and without numbers, so that reasons of different videos compare."""
+    return re.sub(r"\d+", "#", detail.replace(video_id, "")).casefold().strip()
+
+
+def _shortened(words: str) -> str:
+    """Both ends of a long message: the sentence stands at its start, and who blocked a video how, at its end."""
+    half = (_DETAIL - 5) // 2
+    return words if len(words) <= _DETAIL else f"{words[:half]} ... {words[-half:]}"
 
 
 def _kind(chain: list[BaseException], words: str) -> Kind:
@@ -89,17 +69,17 @@ def _kind(chain: list[BaseException], words: str) -> Kind:
 
     for cause in chain:
         if isinstance(cause, HTTPError):
-            return _BY_HTTP.get(cause.status, NETWORK)
+            return kinds.BY_HTTP_STATUS.get(cause.status, kinds.NETWORK)
         if isinstance(cause, RequestError):
-            return NETWORK
+            return kinds.NETWORK
         if isinstance(cause, GeoRestrictedError):
-            return _REGION
+            return kinds.REGION
         if isinstance(cause, OSError) and cause.errno in _DISK:
-            return Kind("retry", "disk", stops=True)
-    for pattern, kind in _BY_WORDS:
-        if re.search(pattern, words, re.IGNORECASE):
-            return kind
-    return NETWORK if any(isinstance(cause, OSError) for cause in chain) else Kind("retry", "other")
+            return kinds.DISK
+    kind = kind_of(words)
+    if kind == kinds.OTHER and any(isinstance(cause, OSError) for cause in chain):
+        return kinds.NETWORK
+    return kind
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

@@ -1,14 +1,15 @@
-"""Which videos could not be had, and why: an SQLite file in the cache, one row a video.
+"""Videos that could not be downloaded, and why: an SQLite file in the cache, one row per video.
 
-A row is written in one transaction, so a kill at any moment leaves the old row or the new one. Videos that could be had
-need no row: their file lies in the cache.
+A row is written in one transaction, so a kill at any moment leaves the old row or the new one. Downloaded videos need
+no row: their file is in the cache. Earlier versions gave videos up on words that are not final. Their rows are judged
+again by the stored words whenever they are read.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,9 +17,12 @@ from typing import Self
 from musicrs_metric.errors import UserError
 
 from ..records import LinkStatus
+from .kinds import COPYRIGHT, PRIVATE, REMOVED
+from .messages import kind_of, tidy
 from .store import AudioStore
 
 LEDGER = "ledger.sqlite"
+_FINAL = {PRIVATE.why, REMOVED.why, COPYRIGHT.why}
 _TABLE = """
 CREATE TABLE IF NOT EXISTS failures (
     video_id TEXT PRIMARY KEY, status TEXT NOT NULL, why TEXT NOT NULL, detail TEXT NOT NULL,
@@ -33,13 +37,13 @@ class Entry:
 
     Attributes:
         video_id: Its eleven characters.
-        status: `gone` (for good), `restricted` (not to be had from here or without an account) or `retry` in the
+        status: `gone` (final), `restricted` (needs an account, another place or a higher limit) or `retry` in the
             ledger; `ok` and `new` beyond it.
         why: The reason in a word or two.
         detail: The reason as it was told.
-        tries: How often it was asked for.
+        tries: Number of failures, without those that concern every video alike.
         asked_at: When it was last asked for, in seconds since 1970.
-        next_try: Before then it is not worth another try; None where none is due.
+        next_try: When to ask again, in seconds since 1970; None for never.
     """
 
     video_id: str
@@ -82,15 +86,28 @@ class Ledger:
     def entries(self) -> dict[str, Entry]:
         """Video id to entry, sorted by id."""
         rows = self._database.execute("SELECT * FROM failures ORDER BY video_id")
-        return {row[0]: Entry(*row) for row in rows}
+        return {row[0]: _judged_again(Entry(*row)) for row in rows}
+
+    def get(self, video_id: str) -> Entry | None:
+        """Return the entry of a video; None where there is none."""
+        row = self._database.execute("SELECT * FROM failures WHERE video_id = ?", (video_id,)).fetchone()
+        return None if row is None else _judged_again(Entry(*row))
 
     def put(self, entry: Entry) -> None:
         """Write an entry; it is on disk when this returns."""
         self._database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
 
     def remove(self, video_id: str) -> None:
-        """Forget an entry, as its video could be had after all."""
+        """Remove an entry, because its video is downloaded."""
         self._database.execute("DELETE FROM failures WHERE video_id = ?", (video_id,))
+
+
+def _judged_again(entry: Entry) -> Entry:
+    """The entry, open again where it was given up on words that are not final."""
+    if entry.status != "gone" or (not entry.detail and entry.why in _FINAL):
+        return entry
+    kind = kind_of(tidy(entry.detail))
+    return entry if kind.status == "gone" else replace(entry, status=kind.status, why=kind.why, next_try=entry.asked_at)
 
 
 def read_entries(cache: Path) -> dict[str, Entry]:

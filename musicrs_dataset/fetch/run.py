@@ -1,4 +1,4 @@
-"""A run over many videos: what is due, one worker or several, when to stop, and what goes into the ledger."""
+"""A run over many videos: which are due, in which order, when the run stops, and what goes into the ledger."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -14,49 +15,61 @@ from typing import NamedTuple
 
 from musicrs_metric.errors import UserError
 
-from .client import Downloader, MakeClient, Options, StoppedError
-from .failures import NETWORK, NETWORK_DOWN, NOT_FOUND, REMOVED, Failure
+from .client import Downloader, MakeClient, Options, StoppedError, Warnings
+from .failures import Failure
+from .kinds import BOT_CHECK, DISK, NETWORK_DOWN, RATE_LIMIT
 from .ledger import Entry, Ledger, read_entries
 from .store import AudioStore
+from .streak import Streak
 
 HOUR = 3600.0
 _FIRST_BACK_OFF, _LAST_BACK_OFF = HOUR / 4, 24 * HOUR
-_BROKEN_IN_A_ROW = 5  # videos after which it is the network that fails, not they
-_NOT_FOUND_TRIES = 3  # an address that is not found may come back; a video that never is found has been removed
+_RESTRICTED = 7 * 24 * HOUR  # restrictions are lifted now and then
+_NOT_OF_THE_VIDEO = (RATE_LIMIT, DISK, NETWORK_DOWN)
+_ASKED_LAST = {BOT_CHECK.why, RATE_LIMIT.why}  # such a video must not keep a run from the others
 
 Clock = Callable[[], float]
 
 
 class Outcome(NamedTuple):
-    """What became of a video: None for `failure` when its sound lies in the cache."""
+    """Result for a video: `failure` is None when its audio is in the cache."""
 
     video_id: str
     failure: Failure | None
 
 
 def due(videos: Iterable[str], cache: Path, *, retry_failed: bool = False, now: Clock = time.time) -> list[str]:
-    """Find the videos that are worth asking for.
+    """Find the videos to ask for.
 
     Args:
         videos: Ids.
         cache: The cache.
-        retry_failed: Whether to ask for those too that are restricted or whose next try is later.
+        retry_failed: Whether to ask for every video that is not in the cache, also for those that are gone.
         now: Seconds since 1970.
 
     Returns:
-        Each id once, in the order given: not those that are in the cache or gone for good.
+        Each id once, without those in the cache: first videos that were never asked for, then those that failed, then
+        those that met a bot check or a rate limit (the least tried first), then those that are gone. Otherwise in the
+        given order.
     """
-    entries, there = read_entries(cache), AudioStore(cache).videos()
+    entries, downloaded, time_now = read_entries(cache), AudioStore(cache).videos(), now()
 
     def is_due(video_id: str) -> bool:
         entry = entries.get(video_id)
-        if entry is None:
+        if entry is None or retry_failed:
             return True
-        if retry_failed:
-            return entry.status != "gone"
-        return entry.next_try is not None and entry.next_try <= now()
+        return entry.status != "gone" and _next_try(entry) <= time_now
 
-    return [video_id for video_id in dict.fromkeys(videos) if video_id not in there and is_due(video_id)]
+    def turn(video_id: str) -> tuple[int, int]:
+        entry = entries.get(video_id)
+        if entry is None:
+            return 0, 0
+        if entry.status == "gone":
+            return 3, 0
+        return (2, entry.tries) if entry.why in _ASKED_LAST else (1, 0)
+
+    todo = [video_id for video_id in dict.fromkeys(videos) if video_id not in downloaded and is_due(video_id)]
+    return sorted(todo, key=turn)
 
 
 def fetch(
@@ -65,8 +78,8 @@ def fetch(
     """Download videos into a cache.
 
     A failure whose kind `stops` is the last outcome, but for those of downloads that were under way: the server asks
-    for a pause, the disk is full, or so many connections broke in a row that the network must be down. Closing the
-    iterator breaks off the downloads under way; they are taken up where they were the next time.
+    for a pause, the disk is full, five connections broke in a row, or ten videos in a row failed in the same way (see
+    `Streak`). Closing the iterator breaks off the downloads under way; the next run continues them.
 
     Args:
         videos: Ids of different videos.
@@ -79,9 +92,11 @@ def fetch(
         The outcome of each video when it is on disk and in the ledger, in the order in which they end.
 
     Raises:
-        UserError: Another process is at work in the cache, or its ledger is not one of this program.
+        UserError: Another process is at work in the cache, its ledger is not one of this program, or yt-dlp refuses the
+            options.
     """
     store, stop, idle = AudioStore(cache), Event(), SimpleQueue[Downloader]()
+    warnings = Warnings()
 
     def get(video_id: str, pause_s: float) -> Outcome:
         downloader = idle.get()
@@ -96,10 +111,10 @@ def fetch(
         ledger = stack.enter_context(Ledger(cache))
         stack.enter_context(_alone(cache))
         for _ in range(options.workers):
-            idle.put(stack.enter_context(Downloader(store, options, stop, make_client)))
+            idle.put(stack.enter_context(Downloader(store, options, stop, make_client, warnings)))
         pool = stack.enter_context(ThreadPoolExecutor(options.workers))
         stack.callback(stop.set)  # before the pool waits for its downloads
-        waiting, broken = iter(videos), 0
+        waiting, streak = iter(videos), Streak(bool(store.videos()))
         running = {pool.submit(get, video_id, 0.0) for video_id in islice(waiting, options.workers)}
         while running:
             ended, running = wait(running, return_when=FIRST_COMPLETED)
@@ -108,29 +123,39 @@ def fetch(
                     outcome = future.result()
                 except StoppedError:
                     continue
-                broken = broken + 1 if outcome.failure and outcome.failure.kind == NETWORK else 0
-                if outcome.failure and broken >= _BROKEN_IN_A_ROW:
-                    outcome = Outcome(outcome.video_id, outcome.failure._replace(kind=NETWORK_DOWN))
-                _write(ledger, outcome, now())
-                if outcome.failure and outcome.failure.kind.stops:
+                before = ledger.get(outcome.video_id)
+                failure = streak.add(*outcome, before)
+                if failure and failure.kind.stops:
+                    failure = failure._replace(warnings=warnings.take())
                     stop.set()
+                outcome = Outcome(outcome.video_id, failure)
+                _write(ledger, outcome, before, now())
                 if not stop.is_set():
                     running |= {pool.submit(get, video_id, options.sleep_s) for video_id in islice(waiting, 1)}
                 yield outcome
 
 
-def _write(ledger: Ledger, outcome: Outcome, now: float) -> None:
+def _write(ledger: Ledger, outcome: Outcome, before: Entry | None, now: float) -> None:
     if outcome.failure is None:
         ledger.remove(outcome.video_id)
         return
-    kind, before = outcome.failure.kind, ledger.entries().get(outcome.video_id)
-    # What stops a run is not the video's fault.
-    tries = (before.tries if before else 0) + (not kind.stops)
-    if kind == NOT_FOUND and tries >= _NOT_FOUND_TRIES:
-        kind = REMOVED
-    pause = HOUR if kind.stops else min(_FIRST_BACK_OFF * 4 ** (tries - 1), _LAST_BACK_OFF)
-    next_try = now + pause if kind.status == "retry" else None
-    ledger.put(Entry(outcome.video_id, kind.status, kind.why, outcome.failure.detail, tries, now, next_try))
+    kind = outcome.failure.kind
+    again = (
+        before is not None and before.why == kind.why == RATE_LIMIT.why
+    )  # each time at this video: it may be its own
+    tries = (before.tries if before else 0) + (again or kind not in _NOT_OF_THE_VIDEO)
+    entry = Entry(outcome.video_id, kind.status, kind.why, outcome.failure.detail, tries, now)
+    ledger.put(replace(entry, next_try=None if kind.status == "gone" else _next_try(entry)))
+
+
+def _next_try(entry: Entry) -> float:
+    """When to ask for a video again that is not gone; rows of earlier versions name no time for restricted ones."""
+    if entry.next_try is not None:
+        return entry.next_try
+    if entry.status == "restricted":
+        return entry.asked_at + _RESTRICTED
+    pause = min(_FIRST_BACK_OFF * 4.0 ** (min(entry.tries, 9) - 1), _LAST_BACK_OFF)
+    return entry.asked_at + (max(pause, HOUR) if entry.tries == 0 or entry.why in _ASKED_LAST else pause)
 
 
 @contextmanager

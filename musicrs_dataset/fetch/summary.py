@@ -13,6 +13,7 @@ from typing import Any
 from musicrs_metric.errors import count
 
 from ..records import LinkStatus, Thread
+from .kinds import TOO_LARGE
 from .ledger import Entry, read_entries
 from .run import Clock
 from .store import AudioStore, is_video_id
@@ -110,7 +111,11 @@ def _next_steps(entries: Iterable[Entry], now: float) -> Iterator[str]:
         wait = min(entry.next_try or now for entry in of["retry"]) - now
         when = f"in {wait / 60:.0f} minutes" if wait > 0 else "at once"
         yield f"`audio fetch` tries {count(len(of['retry']), 'video')} again, the first {when}"
-    if of["restricted"]:
-        yield f"`audio fetch --retry-failed --cookies FILE` may get {count(len(of['restricted']), 'restricted video')}"
+    limited = sum(entry.why == TOO_LARGE.why for entry in of["restricted"])
+    if len(of["restricted"]) > limited:
+        restricted = count(len(of["restricted"]) - limited, "restricted video")
+        yield f"`audio fetch --retry-failed --cookies FILE` may get {restricted}"
+    if limited:
+        yield f"`audio fetch --retry-failed` with higher limits gets {count(limited, 'longer or larger video')}"
     if of["ok"]:
         yield "`audio cut` puts clips of what is there into the dataset"

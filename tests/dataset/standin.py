@@ -43,6 +43,7 @@ class Video:
         halves: How often the connection breaks off in the middle of it.
         pause_s: Pause after every 4 kB.
         live: Whether it is a live stream.
+        duration: Its length in seconds, as the page says.
     """
 
     says: str = ""
@@ -52,6 +53,7 @@ class Video:
     halves: int = 0
     pause_s: float = 0.0
     live: bool = False
+    duration: int = 2
 
 
 class Server:
@@ -99,7 +101,7 @@ class Server:
                         self._media(video_id, video)
 
             def _page(self, video: Video) -> None:
-                page = json.dumps({"says": video.says, "live": video.live}).encode()
+                page = json.dumps({"says": video.says, "live": video.live, "duration": video.duration}).encode()
                 self._head(video.page, len(page))
                 self.wfile.write(page)
 
@@ -168,7 +170,7 @@ def client_of(port: int) -> Any:
             return {
                 "id": video_id,
                 "title": f"Song {video_id} \ud83d",  # a character cut in half
-                "duration": 2,
+                "duration": page["duration"],
                 "is_live": page["live"],
                 "formats": [{**sound, "vcodec": "none", "acodec": "mp4a"}],
             }

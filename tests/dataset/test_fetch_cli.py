@@ -131,12 +131,12 @@ def test_stopped(dataset: Path, server: Server, tmp_path: Path) -> None:
     """A run that the server stops ends with code 75 and says why and what to do; later it goes on where it stopped."""
     cache = tmp_path / "cache"
     with server:
-        server.videos[AGE] = Video("Sign in to confirm you’re not a bot")
+        server.videos[AGE] = Video("Video unavailable. This content isn’t available, try again later")
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert done.exit_code == 75
         assert "3 videos due, 2 asked for: 1 ok, 1 retry" in done.stdout
-        assert f"stopped: bot check at {AGE} (Sign in to confirm you're not a bot)" in done.stderr
-        assert "wait an hour or give --cookies, then start it again" in done.stderr
+        assert f"stopped: rate limit at {AGE} (Video unavailable. This content isn't available, try" in done.stderr
+        assert "wait an hour, then start it again" in done.stderr
         assert "`audio fetch` tries 1 video again, the first in 60 minutes" in done.stdout
         server.videos[AGE] = Video()
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0, "--retry-failed")
