@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 _SHOWN = 60
+_HANDLER = "musicrs-replace"  # of signs that an encoding lacks
 
 
 class UserError(ValueError):
@@ -21,10 +25,8 @@ def front_door(app: Callable[[], object]) -> None:
     Args:
         app: A typer application, or any function without arguments.
     """
-    from .base.output import replacing_signs
-
     try:
-        with replacing_signs():
+        with _replacing_signs():
             app()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -37,6 +39,41 @@ def front_door(app: Callable[[], object]) -> None:
             f"error: {error.filename2 or error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr
         )
         sys.exit(2)
+
+
+@contextmanager
+def _replacing_signs() -> Iterator[None]:
+    """Print `?` for a sign that the encoding of standard output lacks, and say so at the end."""
+    replaced = False
+
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        nonlocal replaced
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        replaced = True
+        return "?" * (error.end - error.start), error.end
+
+    codecs.register_error(_HANDLER, replace)
+    changed = [
+        (stream, stream.errors)
+        for stream in (sys.stdout, sys.stderr)
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict"
+    ]
+    for stream, _ in changed:
+        stream.reconfigure(errors=_HANDLER)
+    try:
+        yield
+    finally:
+        for stream, errors in changed:
+            if not stream.closed:
+                stream.reconfigure(errors=errors)  # writes what is waiting first, so that all of it is counted
+        if replaced and not sys.stderr.closed:
+            encoding = sys.stdout.encoding
+            print(
+                f"the output is {encoding}, which lacks some of the signs; they are printed as ?. "
+                "Set PYTHONIOENCODING=utf-8 to print all of them",
+                file=sys.stderr,
+            )
 
 
 def show(value: Any) -> str:

@@ -74,7 +74,7 @@ def copy(random: random.Random, home: Path) -> str:
 def touch(random: random.Random, home: Path) -> str:
     """Change the dates of some folders of a cache."""
     for folder in home.glob("datasets/musicrs/*/*/*"):
-        when = random.randrange(2**31)
+        when = random.randrange(10**9, 4 * 10**9)  # from 2001, since a zip file has no earlier dates, to 2096
         os.utime(folder, (when, when))
     return "touch"
 

@@ -27,8 +27,9 @@ SUFFIXES = (
 )
 FORMS = (
     *(f"nowhere/threads{suffix}" for suffix in SUFFIXES),
-    "here/threads", "here/threads/", "./threads", "./here/threads.txt", "../threads", "/nowhere/threads", "~/no-threads",
-    "~/nowhere/threads", "here\\threads", "C:\\here\\threads.jsonl", "C:/here/threads", "nowhere/", "a/b/c", "a//b",
+    "here/threads", "here/threads/", "./threads", "./here/threads.txt", "../threads", "/nowhere/threads",
+    "~/no-threads", "~/nowhere/threads", "here\\threads", "C:\\here\\threads.jsonl", "C:/here/threads", "nowhere/",
+    "a/b/c", "a//b",
     "hf://datasets/owner/name", "https://huggingface.co/datasets/owner/name", "here/..", "-x/y", "a/.b",
 )  # fmt: skip
 
