@@ -6,29 +6,27 @@ the server refuses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
-from musicrs_metric.base.chat import PASSING, Chat, ChatError, ChatReply, ChatServer
+from musicrs_metric.base.chat import PASSING, Chat, ChatError, ChatReply, ChatServer, Messages
 from musicrs_metric.base.chat_reply import ReplyError, read_reply
 from musicrs_metric.errors import UserError
 
-from .request import Finish, Model, Request, Response, no_answer
+from .parallel import answer_each
+from .request import Finish, Model, Request, Response, UnansweredError, no_answer
+from .stopping import Stop
 
 __all__ = ["PASSING", "PATIENCE", "Server", "body", "response_of"]
 
-# So many failures in a row that the server, not the question, is to blame for: there is no use in going on.
+# So many requests in a row without an answer, refused ones included, that there is no use in going on.
 PATIENCE = 20
+# The same for first requests that fail in the same words: each was tried with and without every field.
+FIRST_PATIENCE = 5
 _FINISH: dict[str, Finish] = {"whole": "stop", "cut": "length", "withheld": "filtered"}
-
-
-class _Attempt(NamedTuple):
-    """A response, and whether the server failed rather than refuse this one question."""
-
-    response: Response
-    is_down: bool
 
 
 @dataclass(frozen=True)
@@ -57,57 +55,61 @@ class Server:
     def __post_init__(self) -> None:
         self._server()
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Response]]:
+    def answer(self, requests: Mapping[str, Request], stop: Stop | None = None) -> Iterator[tuple[str, Response]]:
         """See `Backend.answer`.
 
         Raises:
-            UserError: No such model, a refused key, or only failures for a while.
+            UnansweredError: No such model, a refused key, or no answer for a while.
         """
         failures = 0
-        pool = ThreadPoolExecutor(self.concurrency)
         try:
-            with Chat(self._server()) as chat:
-                for key, (response, is_down) in _attempts(chat, requests, pool):
-                    failures = failures + 1 if is_down else 0
-                    if failures >= PATIENCE:
-                        raise UserError(
-                            f"{self.url}: {failures} requests in a row got no answer, at last: "
-                            f"{response.error}; answers so far are kept, run again when the server is well"
-                        )
-                    yield key, response
-        finally:
-            pool.shutdown(cancel_futures=True)
+            for key, response in self._responses(requests, stop or Stop()):
+                yield key, response
+                failures = failures + 1 if response.finish is None else 0
+                if failures >= PATIENCE:
+                    raise self._given_up(f"{failures} requests in a row got no answer, at last: {response.error}")
+        except UserError as error:
+            raise UnansweredError(str(error)) from error
+
+    def _given_up(self, reason: str) -> UnansweredError:
+        return UnansweredError(
+            f"{self.url}: {reason}; answers so far are kept, run again when the server or the option that it names is "
+            "right"
+        )
+
+    def _responses(self, requests: Mapping[str, Request], stop: Stop) -> Iterator[tuple[str, Response]]:
+        """Ask one by one until the form of the requests is learned, then all others at once."""
+        chat, waiting = Chat(self._server()), dict(requests)
+        errors: Counter[str | None] = Counter()
+        for key in requests:
+            if chat.is_learned or stop.is_asked:
+                break
+            for _, response in answer_each(partial(self._ask, chat.learn), {key: waiting.pop(key)}, 1, stop):
+                yield key, response
+                errors[response.error] += 1
+                if not chat.is_learned and errors[response.error] >= FIRST_PATIENCE:
+                    raise self._given_up(f"the first {errors.total()} requests got no answer: {response.error}")
+        # The client is not closed: requests that a stop leaves behind still hold it.
+        yield from answer_each(partial(self._ask, chat.ask), waiting, self.concurrency, stop)
+
+    def _ask(self, ask: Callable[[Messages, Mapping[str, Any]], ChatReply], request: Request) -> Response:
+        messages = [{"role": "user", "content": request.prompt}]
+        try:
+            return _response(ask(messages, _fields(request, self.model)))
+        except ChatError as error:
+            return no_answer(str(error))
 
     def _server(self) -> ChatServer:
         return ChatServer(
             url=self.url, model=self.model.name, key_variable=self.key_variable, timeout_s=self.timeout_s,
-            retries=self.retries, url_option="--url", model_option="--model",
+            retries=self.retries, extra_body=self.model.further_fields, url_option="--url", model_option="--model",
         )  # fmt: skip
-
-
-def _attempts(chat: Chat, requests: Mapping[str, Request], pool: ThreadPoolExecutor) -> Iterator[tuple[str, _Attempt]]:
-    """Ask one by one until the form of the requests is learned, then all others at once."""
-    waiting = dict(requests)
-    for key in requests:
-        if chat.is_learned:
-            break
-        yield key, _attempt(chat, waiting.pop(key), is_first=True)
-    futures = {pool.submit(_attempt, chat, request): key for key, request in waiting.items()}
-    yield from ((futures[future], future.result()) for future in as_completed(futures))
-
-
-def _attempt(chat: Chat, request: Request, *, is_first: bool = False) -> _Attempt:
-    messages = [{"role": "user", "content": request.prompt}]
-    ask = chat.learn if is_first else chat.ask
-    try:
-        return _Attempt(_response(ask(messages, _fields(request))), is_down=False)
-    except ChatError as error:
-        return _Attempt(no_answer(str(error)), error.is_down)
 
 
 def body(request: Request, model: Model) -> dict[str, Any]:
     """The body of a chat completion request, which batch files hold."""
-    return {"model": model.name, "messages": [{"role": "user", "content": request.prompt}], **_fields(request)}
+    fields = _fields(request, model) | model.further_fields
+    return {"model": model.name, "messages": [{"role": "user", "content": request.prompt}], **fields}
 
 
 def response_of(completion: Any) -> Response:
@@ -125,11 +127,11 @@ def response_of(completion: Any) -> Response:
         return no_answer(str(error))
 
 
-def _fields(request: Request) -> dict[str, Any]:
+def _fields(request: Request, model: Model) -> dict[str, Any]:
     schema = {"name": "answer", "strict": True, "schema": request.schema}
     return {
         "response_format": {"type": "json_schema", "json_schema": schema},
-        "max_tokens": request.parameters.max_tokens,
+        "max_tokens": request.parameters.max_tokens + model.thinking_tokens,
         "temperature": request.parameters.temperature,
         "top_p": request.parameters.top_p,
         "seed": request.parameters.seed,

@@ -50,8 +50,8 @@ def test_the_body_carries_schema_and_parameters() -> None:
 
 
 def test_responses_come_in_the_order_of_the_requests(tmp_path: Path) -> None:
-    """The first is answered last, and stands first all the same; repeats are asked once."""
-    with stub_server(lambda prompt, before: Reply(prompt, delay_s=0.2 if prompt == "p0" else 0)) as stub:
+    """The second is answered last, and stands second all the same; repeats are asked once."""
+    with stub_server(lambda prompt, before: Reply(prompt, delay_s=0.3 if prompt == "p1" else 0.02)) as stub:
         prompts = [*(f"p{n}" for n in range(12)), "p3"]
         with Store(tmp_path / "answers.jsonl") as store:
             found = generate([request(prompt) for prompt in prompts], server(stub), store)
