@@ -99,7 +99,11 @@ def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: st
             figure.add_trace(_others(go, others, columns, metric, paradigm, place))
     for number, row in enumerate(rows[:_NAMED]):
         figure.add_trace(_named(go, row, columns, metric, number, len(rows[:_NAMED])))
-    figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=[_text(column, 40) for column in columns], range=[-0.6, len(columns) - 0.4])
+    figure.update_xaxes(
+        tickvals=list(range(len(columns))),
+        ticktext=[_text(column, 40) for column in columns],
+        range=[-0.6, len(columns) - 0.4],
+    )
     figure.update_yaxes(title=f"{words.metric(metric)} in per cent", rangemode="tozero")
     return _dressed(figure, height=460)
 
