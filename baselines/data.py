@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from musicrs_dataset.records import Clip, Thread
-from musicrs_metric.genres import MACRO_OF_GENRE
+from musicrs_metric.genres import macro_of
 from musicrs_metric.references import References
 from musicrs_metric.run_card import Modality
 
@@ -98,6 +98,6 @@ def as_references(threads: Sequence[Thread], name: str, config: str) -> Referenc
         groups={
             "genre": [thread.genre for thread in threads],
             "subreddit": [thread.subreddit for thread in threads],
-            "macro": [MACRO_OF_GENRE.get(thread.genre, "other") for thread in threads],
+            "macro": [macro_of(thread.genre) for thread in threads],
         },
     )

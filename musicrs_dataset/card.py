@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from musicrs_metric.genres import MACRO_OF_GENRE
+from musicrs_metric.genres import macro_of
 from musicrs_metric.markdown import escaped
 from musicrs_metric.paper.findings import below_chance, overall
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT, published_chance, table1
@@ -159,7 +159,7 @@ def _cutting(manifest: Manifest) -> str:
 
 def _statistics(about: Description) -> str:
     genres = [
-        (genre, MACRO_OF_GENRE.get(genre, "other"), str(share.threads), f"{100 * share.share:.1f} %")
+        (genre, macro_of(genre), str(share.threads), f"{100 * share.share:.1f} %")
         for genre, share in about.genres.items()
     ]
     facts = [

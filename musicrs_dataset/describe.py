@@ -9,7 +9,7 @@ from statistics import mean, median
 from typing import Any
 
 from musicrs_metric.chance import chance
-from musicrs_metric.genres import GENRES, MACRO_OF_GENRE
+from musicrs_metric.genres import GENRES, macro_of
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.references import fingerprint
 
@@ -141,7 +141,7 @@ def describe(threads: Sequence[Thread]) -> Description:
         threads=len(threads),
         fingerprint=fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads),
         genres=_shares([t.genre for t in threads], order=GENRES),
-        macro_genres=_shares([MACRO_OF_GENRE.get(t.genre, "other") for t in threads], order=("MM", "IM", "AE")),
+        macro_genres=_shares([macro_of(t.genre) for t in threads], order=("MM", "IM", "AE")),
         subreddits=_shares([t.subreddit for t in threads], order=[name for name, _ in subreddits.most_common()]),
         candidates=_titles(t.candidates for t in threads),
         ground_truth=_titles(t.ground_truth for t in threads),

@@ -13,7 +13,7 @@ from typing import Any
 
 from .base.paths import has_file_suffix, is_repo_name
 from .errors import UserError, show, some
-from .genres import MACRO_OF_GENRE
+from .genres import macro_of
 
 DEFAULT_DATASET = "musicrs"
 DEFAULT_CONFIG = "query_only"
@@ -145,7 +145,7 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT
     columns = _read_folder(folder, config) if folder is not None else _read_name(str(dataset), config)
     _check(str(dataset if folder is None else folder / config), columns)
     groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
-    groups["macro"] = [MACRO_OF_GENRE.get(genre, "other") for genre in columns["genre"]]
+    groups["macro"] = [macro_of(genre) for genre in columns["genre"]]
     return References(
         str(dataset), config, columns["thread_id"], columns["candidates"], columns["ground_truth"], groups
     )

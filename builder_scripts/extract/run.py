@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..layout import Work, require
-from ..llm.outcomes import count_outcomes, describe_outcomes
+from ..llm.outcomes import count_outcomes, describe_outcomes, has_failures, record
 from ..llm.session import Session, Settings
 from ..manifest import Counts, StageManifest, hash_files, is_done, versions_of
 from .stage import Extraction, Tasks, Text, extract, name_counts
@@ -28,10 +28,11 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         console: For progress.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether anything is new. Failures of an earlier run are asked again.
 
     Raises:
-        UserError: `threads` has not been run, or the model cannot be asked, or did not answer everything.
+        UserError: `threads` has not been run, or the model cannot be asked.
+        StoppedError: Too many questions failed, or the user stopped it.
     """
     began = perf_counter()
     tasks = Tasks.read()
@@ -41,10 +42,12 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         "reply": {"prompt": tasks.reply.prompt.label, "cap": tasks.reply.cap},
     }
     if is_done(work.gold, STAGE, parameters, inputs):
-        return StageManifest.read(work.gold, STAGE), False
+        last = StageManifest.read(work.gold, STAGE)
+        if not has_failures(last):
+            return last, False
     with Session(settings, work.cache, STAGE, console) as session:
-        found = extract(_texts(work), tasks, session.generate)
-        session.check()
+        found = extract(_texts(work), tasks, session)
+        notes = session.check({kind: [item.outcome for item in part] for kind, part in _by_kind(found).items()})
     write_extractions(work.entities, found)
     manifest = StageManifest(
         stage=STAGE,
@@ -53,11 +56,10 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         parameters=parameters,
         counts=_counts(found),
         wall_s=perf_counter() - began,
-        notes=[describe_outcomes([item.outcome for item in found]), session.meter.summary()],
+        notes=[describe_outcomes([item.outcome for item in found]), session.meter.summary(), *notes],
         versions=versions_of(_PACKAGES),
     )
-    manifest.write(work.gold)
-    return manifest, True
+    return record(work.gold, manifest)
 
 
 def estimate(work: Work, settings: Settings, console: Console) -> str:
@@ -71,10 +73,16 @@ def _texts(work: Work) -> list[Text]:
     return [*posts, *read_replies(work.replies, posts)]
 
 
+def _by_kind(found: list[Extraction]) -> dict[str, list[Extraction]]:
+    return {
+        "posts": [item for item in found if item.comment_id is None],
+        "replies": [item for item in found if item.comment_id is not None],
+    }
+
+
 def _counts(found: list[Extraction]) -> dict[str, Counts]:
     counts = {}
-    for kind, of_posts in (("posts", True), ("replies", False)):
-        part = [item for item in found if (item.comment_id is None) == of_posts]
+    for kind, part in _by_kind(found).items():
         counts[kind] = count_outcomes([item.outcome for item in part])
         counts[f"names in {kind}"] = name_counts(part)
     return counts

@@ -8,7 +8,7 @@ from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
 
-from ..llm import Generate, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
+from ..llm import Answers, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
 from ..manifest import Counts
 from .mentions import Mentions, is_answer, read_mentions, schema
 from .words import plain, quoted
@@ -92,18 +92,18 @@ class Tasks(NamedTuple):
         return [(self.post if text.comment_id is None else self.reply).question(text) for text in texts]
 
 
-def extract(texts: Sequence[Text], tasks: Tasks, generate: Generate) -> list[Extraction]:
+def extract(texts: Sequence[Text], tasks: Tasks, source: Answers) -> list[Extraction]:
     """Find what texts name.
 
     Args:
         texts: Posts and replies, in any order.
         tasks: What to ask.
-        generate: Answers requests.
+        source: The store, and who is asked what it lacks.
 
     Returns:
         One extraction per text, in their order: at most as many names as the cap of its task, all of them in the text.
     """
-    answers = ask(tasks.questions(texts), generate)
+    answers = ask(tasks.questions(texts), source)
     return [
         Extraction(text.thread_id, text.comment_id, answer.value or Mentions(), answer.outcome)
         for text, answer in zip(texts, answers, strict=True)

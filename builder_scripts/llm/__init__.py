@@ -1,13 +1,14 @@
 """Language models behind one function: questions in, answers out, each paid for once.
 
 `generate` answers `Request`s through a backend (`Server`, `Local`, `BatchFiles`) and a `Store`; `ask` reads JSON out of
-the answers, checks it, and asks once more where it is of no use.
+the answers, checks it, and asks once more where it is of no use. Failures are kept as failures, and asked again by the
+next run.
 """
 
 from __future__ import annotations
 
 from .ask import UNREADABLE, Answer, Outcome, Question, RefusedError, ask
-from .generate import Backend, Generate, generate
+from .generate import Answers, Backend, generate
 from .prompt import Prompt, read_prompt
 from .request import Model, Parameters, Request, Response, content_key
 from .store import Store
@@ -15,8 +16,8 @@ from .store import Store
 __all__ = [
     "UNREADABLE",
     "Answer",
+    "Answers",
     "Backend",
-    "Generate",
     "Model",
     "Outcome",
     "Parameters",

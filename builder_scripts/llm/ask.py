@@ -1,4 +1,4 @@
-"""Questions whose answers are read and checked: one that cannot be used is asked for once more, then given up."""
+"""Questions whose answers are read and checked: one that cannot be used is asked for once more in the same run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .generate import Generate
+from .generate import Answers
 from .ladder import Rung, read_json
 from .request import Request, Response
 
 T = TypeVar("T")
-UNREADABLE, CUT, FILTERED, NO_ANSWER = "unreadable", "cut", "filtered", "no answer"
+UNREADABLE, CUT, FILTERED, EMPTY, NO_ANSWER = "unreadable", "cut", "filtered", "empty", "no answer"
+# These are no answers of the model: they are asked again by the next run.
+FAILURES = (NO_ANSWER, CUT, EMPTY, UNREADABLE, FILTERED)
 _UNFINISHED = {"length": CUT, "filtered": FILTERED}
 
 
@@ -53,8 +55,8 @@ class Outcome(NamedTuple):
     """How a question went.
 
     Attributes:
-        failure: Why there is no result: "cut", "filtered", "unreadable", "no answer" or a reason of the reader; None
-            where there is one.
+        failure: Why there is no result: one of `FAILURES`, or the reason for which the reader refused an answer; None
+            where there is a result.
         rung: How far down the ladder of `read_json` it was found; None where there is none.
         asked: How often the question was put, 1 or 2.
     """
@@ -71,30 +73,93 @@ class Answer(NamedTuple, Generic[T]):
     outcome: Outcome
 
 
-def ask(questions: Sequence[Question[T]], generate: Generate) -> list[Answer[T]]:
+def ask(questions: Sequence[Question[T]], answers: Answers) -> list[Answer[T]]:
     """Put questions and read the answers.
+
+    What failed in an earlier run is asked again from its first request on, so that a server that is well now gives
+    the same outcome as one that was never ill.
 
     Args:
         questions: What to ask.
-        generate: Answers requests.
+        answers: The store, and who is asked what it lacks.
 
     Returns:
         One answer per question, in their order. A question that got no answer at all is not put again: the backend has
         tried for long enough.
     """
-    first = generate([question.request for question in questions])
-    answers = [_read(question, response, 1) for question, response in zip(questions, first, strict=True)]
-    failures = {at: answer.outcome.failure for at, answer in enumerate(answers) if answer.outcome.failure}
-    retries = {at: questions[at].repeated(failure) for at, failure in failures.items() if failure != NO_ANSWER}
-    if retries:
-        for at, response in zip(retries, generate(list(retries.values())), strict=True):
-            answers[at] = _read(questions[at], response, 2)
-    return answers
+    sheet = _Sheet(questions, answers)
+    sheet.recall()
+    sheet.put(sheet.places(lambda answer: answer is None or is_failure(answer.outcome)), again=False)
+    sheet.put(sheet.places(_once_more), again=True)
+    answers.leave([questions[place].request for place in sheet.places(lambda a: a is None or is_failure(a.outcome))])
+    return [answer or Answer(None, Outcome(NO_ANSWER, None, 1)) for answer in sheet.answers]
+
+
+def is_failure(outcome: Outcome) -> bool:
+    """Tell a failure of model or server from a result, and from an answer that was read and refused."""
+    return outcome.failure in FAILURES
+
+
+def _once_more(answer: Answer[Any] | None) -> bool:
+    failure = answer and answer.outcome.failure
+    return bool(answer and failure and failure != NO_ANSWER and answer.outcome.asked == 1)
+
+
+class _Sheet(Generic[T]):
+    """Questions, and what is known of their answers."""
+
+    def __init__(self, questions: Sequence[Question[T]], answers: Answers) -> None:
+        self._questions = questions
+        self._source = answers
+        self.answers: list[Answer[T] | None] = [None] * len(questions)
+
+    def places(self, wanted: Callable[[Answer[T] | None], bool]) -> list[int]:
+        return [place for place, answer in enumerate(self.answers) if wanted(answer)]
+
+    def recall(self) -> None:
+        """Take from the store what is settled there, after one request or two."""
+        everything = range(len(self._questions))
+        self._look_up(everything, [question.request for question in self._questions], asked=1)
+        unsettled = self.places(_once_more)
+        self._look_up(unsettled, [self._repeated(place) for place in unsettled], asked=2)
+
+    def put(self, places: Sequence[int], *, again: bool) -> None:
+        """Ask, and read what comes."""
+        if not places:
+            return
+        requests = [self._repeated(place) if again else self._questions[place].request for place in places]
+
+        def judge(at: int, response: Response) -> str | None:
+            place = places[at]
+            answer, before = self._read(place, response, 2 if again else 1), self.answers[place]
+            # That nobody answered now says nothing new of a question that failed before.
+            if answer.outcome.failure != NO_ANSWER or before is None or again:
+                self.answers[place] = answer
+            return answer.outcome.failure if is_failure(answer.outcome) else None
+
+        self._source.generate(requests, judge)
+
+    def _look_up(self, places: Sequence[int], requests: Sequence[Request], asked: int) -> None:
+        def judge(at: int, response: Response) -> str | None:
+            place = places[at]
+            answer = self.answers[place] = self._read(place, response, asked)
+            return answer.outcome.failure if is_failure(answer.outcome) else None
+
+        self._source.recall(requests, judge)
+
+    def _repeated(self, place: int) -> Request:
+        answer = self.answers[place]
+        return self._questions[place].repeated((answer and answer.outcome.failure) or UNREADABLE)
+
+    def _read(self, place: int, response: Response, asked: int) -> Answer[T]:
+        return _read(self._questions[place], response, asked)
 
 
 def _read(question: Question[T], response: Response, asked: int) -> Answer[T]:
-    if response.finish != "stop":
-        failure = NO_ANSWER if response.finish is None else _UNFINISHED[response.finish]
+    failure = NO_ANSWER if response.finish is None else _UNFINISHED.get(response.finish)
+    if failure is None and not response.text.strip():
+        failure = EMPTY
+    if failure:
         return Answer(None, Outcome(failure, None, asked))
     found = read_json(response.text, question.wanted)
     if found is None:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_dataset.jsonl import read_objects
-from musicrs_metric.errors import UserError, count
+from musicrs_metric.errors import count
 from musicrs_metric.files import to_json, write_text
 
-from .request import Model, Request, Response, no_answer
+from .request import Model, Request, Response, UnansweredError, no_answer
 from .server import PASSING, body, response_of
+from .stopping import Stop
 
 _REQUESTS = "requests-*-of-*.jsonl"
 
@@ -35,30 +36,43 @@ class BatchFiles:
     folder: Path
     per_file: int = 50_000
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Response]]:
-        """Yield the answers that lie in the folder, and write what is left as request files.
+    def answer(self, requests: Mapping[str, Request], _: Stop) -> Iterator[tuple[str, Response]]:
+        """Yield every answer in the folder, and write the requests that have none.
 
         Request files of an earlier call are replaced; answers to them are still taken.
 
         Raises:
-            UserError: Requests are waiting: run the batch, put its output into the folder, and run again.
+            UnansweredError: Requests are waiting: run the batch, put its output into the folder, and run again.
         """
         answered = set()
         for key, response in self._answers():
-            if key in requests and key not in answered:
+            if key in requests:
                 answered.add(key)
                 yield key, response
         waiting = {key: request for key, request in requests.items() if key not in answered}
+        if where := self.leave(waiting):
+            raise UnansweredError(where)
+
+    def leave(self, waiting: Mapping[str, Request]) -> str:
+        """Write request files in place of those of an earlier call.
+
+        Args:
+            waiting: Requests by key.
+
+        Returns:
+            What to do with the files, in a line; nothing where there is no request.
+        """
         for file in self.folder.glob(_REQUESTS):
             file.unlink()
-        if waiting:
-            first, *others = self._write(waiting)
-            more = f" and {count(len(others), 'further file')}" if others else ""
-            raise UserError(
-                f"{count(len(waiting), 'request')} to {self.model.name} in {first}{more}; answer them, for one with "
-                f"`vllm run-batch -i {first.name} -o answers-{first.name.removeprefix('requests-')} --model "
-                f"{self.model.name}`, then run this command again"
-            )
+        if not waiting:
+            return ""
+        first, *others = self._write(waiting)
+        more = f" and {count(len(others), 'further file')}" if others else ""
+        return (
+            f"{count(len(waiting), 'request')} to {self.model.name} in {first}{more}; answer them, for one with "
+            f"`vllm run-batch -i {first.name} -o answers-{first.name.removeprefix('requests-')} --model "
+            f"{self.model.name}`, then run this command again"
+        )
 
     def _answers(self) -> Iterator[tuple[str, Response]]:
         requests = set(self.folder.glob(_REQUESTS))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from .request import Model, Request, Response, content_key
+from .request import Model, Request, Response, UnansweredError, content_key, no_answer
+from .stopping import Stop
 from .store import Store
 
-Generate = Callable[[Sequence[Request]], list[Response]]
-# Told of a response, and of how many there will be.
-Watch = Callable[[Response, int], None]
+# The reason why the response to the request at a place is of no use; None where it can be used.
+Judge = Callable[[int, Response], str | None]
+# Told of a response, of why it is of no use, and of how many there will be.
+Watch = Callable[[Response, str | None, int], None]
 
 
 class Backend(Protocol):
@@ -20,46 +22,104 @@ class Backend(Protocol):
     def model(self) -> Model:
         """Who answers."""
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterable[tuple[str, Response]]:
+    def answer(self, requests: Mapping[str, Request], stop: Stop) -> Iterable[tuple[str, Response]]:
         """Answer every request, in any order, each as soon as it is there.
 
         Args:
             requests: By key.
+            stop: The wish of the user to stop; what is on its way has the time of grace.
 
         Yields:
-            Key and response; a request that failed has a response without an answer.
+            Key and response; a request that failed has a response without an answer. Of several responses to one
+            request, the first usable one counts. After a stop, some are missing.
 
         Raises:
-            UserError: Nothing can be answered before the user has acted; what was yielded is kept.
+            UnansweredError: Nothing can be answered before the user has acted; what was yielded is kept.
         """
 
 
-def generate(requests: Sequence[Request], backend: Backend, store: Store, watch: Watch | None = None) -> list[Response]:
-    """Answer requests, each distinct one at most once ever.
+class Answers(Protocol):
+    """Where answers come from: a store, and a backend for what it lacks."""
+
+    def recall(self, requests: Sequence[Request], judge: Judge) -> None:
+        """Look requests up in the store, failures included, and judge the responses that are there."""
+
+    def generate(self, requests: Sequence[Request], judge: Judge) -> list[Response]:
+        """Answer requests; see `generate`."""
+
+    def leave(self, requests: Sequence[Request]) -> None:
+        """Take note of requests that failed and that the next run will ask again."""
+
+
+def no_reader(_: int, response: Response) -> str | None:
+    """Judge a response that nothing reads: it is of no use where no answer came, or a part of one."""
+    return None if response.finish == "stop" else response.finish or "no answer"
+
+
+def generate(
+    requests: Sequence[Request],
+    backend: Backend,
+    store: Store,
+    judge: Judge = no_reader,
+    watch: Watch = lambda *_: None,
+    stop: Stop | None = None,
+) -> list[Response]:
+    """Answer requests: each distinct one until it is answered, then never again.
 
     Args:
         requests: The questions; repeats are asked once.
         backend: Who is asked what the store lacks.
-        store: Where answers are kept, as they come.
-        watch: Told of the response to every distinct request, and of their number.
+        store: Where answers are kept as they come, and failures as failures.
+        judge: Reads responses; told of every place once its response is there.
+        watch: Told of the response to every distinct request.
+        stop: The wish of the user to stop.
 
     Returns:
-        One response per request, in their order. Failures are not kept: the next run asks again.
+        One response per request, in their order.
 
     Raises:
-        UserError: See `Backend.answer`.
+        UnansweredError: See `Backend.answer`. Requests that failed before stay failures instead: they were asked
+            once more in vain.
+        KeyboardInterrupt: The user stopped it; the answers that came until then are kept.
     """
+    stop = stop or Stop()
     keys = [content_key(request, backend.model) for request in requests]
-    distinct = dict(zip(keys, requests, strict=True))
-    tell = watch or (lambda *_: None)
-    responses = {key: store.get(key) for key in distinct if key in store}
-    for response in responses.values():
-        tell(response, len(distinct))
-    unanswered = {key: request for key, request in distinct.items() if key not in responses}
+    places: dict[str, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    responses: dict[str, Response] = {}
+    usable: set[str] = set()
+
+    def settle(key: str, response: Response) -> str | None:
+        failure = next(filter(None, [judge(place, response) for place in places[key]]), None)
+        responses[key] = response
+        if failure is None:
+            usable.add(key)
+        return failure
+
+    for key, (place, *_) in places.items():
+        kept = store.get(key)
+        if kept is None:
+            continue
+        if failure := settle(key, kept):  # stores of earlier versions hold failures as answers
+            store.add(key, backend.model, requests[place], kept, failure)
+        else:
+            watch(kept, None, len(places))
+    unanswered = {key: requests[at[0]] for key, at in places.items() if key not in usable}
     if unanswered:
-        for key, response in backend.answer(unanswered):
-            if response.finish is not None:
-                store.add(key, backend.model, unanswered[key], response)
-            responses[key] = response
-            tell(response, len(distinct))
+        try:
+            for key, response in backend.answer(unanswered, stop):
+                if key not in usable:
+                    failure = settle(key, response)
+                    store.add(key, backend.model, unanswered[key], response, failure)
+                    watch(response, failure, len(places))
+        except UnansweredError as error:
+            again = [key for key in unanswered if key not in responses]
+            if any(key not in store.failures for key in again):
+                raise
+            for key in again:
+                response = no_answer(str(error))
+                watch(response, settle(key, response), len(places))
+    if stop.is_asked or any(key not in responses for key in places):
+        raise KeyboardInterrupt
     return [responses[key] for key in keys]

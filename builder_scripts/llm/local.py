@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from musicrs_metric.errors import UserError, count
 
 from .request import Model, Parameters, Request, Response
+from .stopping import Stop
 
 if TYPE_CHECKING:
     import torch
@@ -30,29 +31,38 @@ class Local:
     model: Model
     batch_size: int = 16
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Response]]:
+    def answer(self, requests: Mapping[str, Request], stop: Stop | None = None) -> Iterator[tuple[str, Response]]:
         """See `Backend.answer`; long prompts first, so that memory that is too small shows at once.
+
+        After a stop, answers of the batch that end within the time of grace are kept.
 
         Raises:
             UserError: The model cannot be loaded, has no chat template, or takes more memory than there is.
         """
-        decoder = _Decoder(self.model)
+        stop = stop or Stop()
+        decoder = _Decoder(self.model, stop)
         parameters_of = {request.parameters: None for request in requests.values()}
         for parameters in parameters_of:
             alike = [item for item in requests.items() if item[1].parameters == parameters]
             alike.sort(key=lambda item: -len(item[1].prompt))
             for start in range(0, len(alike), self.batch_size):
                 keys, batch = zip(*alike[start : start + self.batch_size], strict=True)
-                yield from zip(keys, decoder.decode(batch, parameters), strict=True)
+                for key, response in zip(keys, decoder.decode(batch, parameters), strict=True):
+                    if not (stop.is_asked and response.finish == "length"):  # cut off by the stop
+                        yield key, response
+                if stop.is_asked:
+                    return
 
 
 class _Decoder:
     """A model in memory."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, stop: Stop) -> None:
         import xgrammar
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
+        self._stop = stop
+        self._template_options = model.further_fields.get("chat_template_kwargs", {})
         where: dict[str, Any] = {"revision": model.revision} if model.revision else {}
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(model.name, padding_side="left", **where)
@@ -80,15 +90,18 @@ class _Decoder:
         schemas = [dict(request.schema) for request in requests]
         grammars = [self._grammars.compile_json_schema(schema, any_whitespace=False) for schema in schemas]
         turns = [[{"role": "user", "content": request.prompt}] for request in requests]
-        texts = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        texts = self._tokenizer.apply_chat_template(
+            turns, tokenize=False, add_generation_prompt=True, **self._template_options
+        )
         inputs = self._tokenizer(texts, padding=True, add_special_tokens=False, return_tensors="pt")
         inputs = inputs.to(self._weights.device)
         with torch.random.fork_rng(), torch.inference_mode():
             torch.manual_seed(parameters.seed)
             try:
                 output = self._weights.generate(
-                    **inputs, generation_config=self._config(parameters), logits_processor=[LogitsProcessor(grammars)]
-                )
+                    **inputs, generation_config=self._config(parameters), logits_processor=[LogitsProcessor(grammars)],
+                    stopping_criteria=[self._is_over],
+                )  # fmt: skip
             except torch.OutOfMemoryError as error:
                 raise UserError(
                     f"out of memory with {count(len(requests), 'request')} at once; lower --batch-size"
@@ -96,6 +109,11 @@ class _Decoder:
         read = inputs["attention_mask"].sum(dim=1).tolist()
         written = output[:, inputs["input_ids"].shape[1] :]
         return [self._response(row, n) for row, n in zip(written, read, strict=True)]
+
+    def _is_over(self, tokens: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        import torch
+
+        return torch.full((len(tokens),), self._stop.is_over, device=tokens.device)
 
     def _config(self, parameters: Parameters) -> Any:
         config = copy.deepcopy(self._weights.generation_config)

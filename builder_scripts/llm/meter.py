@@ -39,10 +39,10 @@ class Meter:
     Attributes:
         prices: What tokens cost.
         clock: Seconds that only ever grow.
-        cached: Responses out of the store.
-        answered: Responses that a model gave now.
-        errors: Why requests got no answer, with how many each.
-        read: Tokens of prompts, of what was answered now.
+        cached: Usable responses out of the store.
+        answered: Usable responses that a model gave now.
+        failures: Why the other responses are of no use, with how many each; what the server said where it said so.
+        read: Tokens of prompts, of everything that was asked now, failures included.
         written: Tokens of answers, likewise.
     """
 
@@ -50,28 +50,31 @@ class Meter:
     clock: Callable[[], float] = time.monotonic
     cached: int = 0
     answered: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     read: int = 0
     written: int = 0
 
     def __post_init__(self) -> None:
         self._began = self.clock()
+        self._paid = 0
 
-    def add(self, response: Response) -> None:
-        """Count a response."""
+    def add(self, response: Response, failure: str | None = None) -> None:
+        """Count a response, and why it is of no use."""
         if response.cached:
             self.cached += 1
-        elif response.error is not None:
-            self.errors[response.error] += 1
+            return
+        self._paid += bool(response.prompt_tokens or response.completion_tokens)
+        self.read += response.prompt_tokens
+        self.written += response.completion_tokens
+        if failure or response.error:
+            self.failures[response.error or failure or ""] += 1
         else:
             self.answered += 1
-            self.read += response.prompt_tokens
-            self.written += response.completion_tokens
 
     @property
     def failed(self) -> int:
-        """Requests without an answer."""
-        return self.errors.total()
+        """Responses of no use."""
+        return self.failures.total()
 
     @property
     def done(self) -> int:
@@ -92,16 +95,17 @@ class Meter:
         """
         seconds = max(self.clock() - self._began, 1e-9)
         parts = [f"{(self.read + self.written) / seconds:,.0f} tokens/s"]
-        if self.cost:
+        if self.cost and self._paid:
             left = max(total - self.done, 0)
-            parts.append(f"cost {amount(self.cost)}, about {amount(self.cost * (1 + left / self.answered))} in all")
+            parts.append(f"cost {amount(self.cost)}, about {amount(self.cost * (1 + left / self._paid))} in all")
         parts += [f"{n:,} {word}" for n, word in ((self.cached, "from the store"), (self.failed, "failed")) if n]
         return ", ".join(parts)
 
     def summary(self) -> str:
         """Say in a line what all of it took."""
         cost = f", cost {amount(self.cost)}" if self.cost else ""
+        failed = f" and {self.failed:,} of no use" if self.failed else ""
         return (
-            f"{self.answered:,} answers of the model now, {self.cached:,} from the store; {self.read:,} tokens read, "
-            f"{self.written:,} written{cost}"
+            f"{self.answered:,} answers of the model now{failed}, {self.cached:,} from the store; {self.read:,} tokens "
+            f"read, {self.written:,} written{cost}"
         )

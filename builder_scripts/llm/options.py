@@ -12,7 +12,8 @@ from ..layout import Work
 from ..telling import tell
 from .meter import Prices
 from .request import Model
-from .session import BackendName, Settings
+from .session import BackendName, Settings, model_with
+from .stopping import StoppedError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,21 +73,37 @@ def llm_command(name: str, model: str, stage: Callable[[], Stage], doc: str) -> 
         price_read: Annotated[float, typer.Option(min=0, help="Price of a million tokens read.")] = 0.0,
         price_written: Annotated[float, typer.Option(min=0, help="Price of a million tokens written.")] = 0.0,
         skip_unanswered: Annotated[
-            bool, typer.Option("--skip-unanswered", help="Finish although requests got no answer; they are counted.")
+            bool, typer.Option("--skip-unanswered", help="Requests without an answer are no failures.")
         ] = False,
+        max_failures: Annotated[
+            float,
+            typer.Option(min=0, max=1, help="Share of failed questions above which the stage stops with exit code 1."),
+        ] = _DEFAULT.max_failures,
+        thinking_tokens: Annotated[
+            int, typer.Option(min=0, help="Further tokens per answer, for a model that thinks first.")
+        ] = 0,
+        extra_body: Annotated[
+            Path | None,
+            typer.Option(metavar="FILE", help="JSON object with further fields of every request."),
+        ] = None,
         estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and ask nothing.")] = False,
     ) -> None:
         from rich.console import Console
 
+        asked = model_with(model, revision, extra_body, thinking_tokens)
         settings = Settings(
-            Model(model, revision), backend, url, key_variable, concurrency, timeout, retries, batch_size,
-            Prices(price_read, price_written), skip_unanswered,
+            asked, backend, url, key_variable, concurrency, timeout, retries, batch_size,
+            Prices(price_read, price_written), skip_unanswered, max_failures,
         )  # fmt: skip
         console = Console(stderr=True)
         if estimate:
             typer.echo(stage().estimate(Work(work), settings, console))
             return
-        manifest, new = stage().run(Work(work), settings, console)
+        try:
+            manifest, new = stage().run(Work(work), settings, console)
+        except StoppedError as error:
+            typer.echo(f"{name}: {error}", err=True)
+            raise typer.Exit(error.exit_code) from error
         tell(manifest, new, Work(work).gold / manifest.outputs[0].path)
 
     command.__name__, command.__doc__ = name, doc

@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from musicrs_metric.errors import UserError
+
 Finish = Literal["stop", "length", "filtered"]
+
+
+class UnansweredError(UserError):
+    """Nobody answers before the user has acted: the server is down, or requests wait for a batch job."""
 
 
 class Model(NamedTuple):
@@ -18,10 +24,21 @@ class Model(NamedTuple):
         name: Hub id, a folder, or the name that a server gives the model.
         revision: Commit, tag or date of the weights; empty where it is not known, and then a newer model behind the
             same name goes unnoticed.
+        extra_body: Further fields of every request, as canonical JSON; empty for none. They can change an answer (a
+            mode without thinking, another sampler), so they are part of its key.
+        thinking_tokens: Tokens that a request allows in addition, for a model that thinks before it answers.
     """
 
     name: str
     revision: str = ""
+    extra_body: str = ""
+    thinking_tokens: int = 0
+
+    @property
+    def further_fields(self) -> dict[str, Any]:
+        """The further fields of every request."""
+        fields: dict[str, Any] = json.loads(self.extra_body or "{}")
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +115,7 @@ def no_answer(error: str) -> Response:
 
 
 def content_key(request: Request, model: Model) -> str:
-    """Hash all that decides an answer: model, revision, template, parameters, schema and prompt.
+    """Hash all that decides an answer: model and its options, revision, template, parameters, schema and prompt.
 
     The backend is no part of it, so that answers of a cluster serve on a laptop.
 
@@ -109,7 +126,7 @@ def content_key(request: Request, model: Model) -> str:
     Returns:
         sha256 in hexadecimal of the canonical JSON.
     """
-    content = {
+    content: dict[str, Any] = {
         "model": model.name,
         "revision": model.revision,
         "template": request.template,
@@ -117,4 +134,9 @@ def content_key(request: Request, model: Model) -> str:
         "schema": request.schema,
         "prompt": request.prompt,
     }
+    # Only where they are there, so that answers of earlier versions are found.
+    if model.extra_body:
+        content["extra_body"] = model.further_fields
+    if model.thinking_tokens:
+        content["thinking_tokens"] = model.thinking_tokens
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -2,6 +2,9 @@
 
 The file is JSON lines and travels with the dataset. It holds no prompt: prompts quote replies, which belong to those
 who wrote them. Whoever has the texts finds the answers again by their key.
+
+A line with `failure` records a failure: cut, empty, unreadable, refused by the server. Its question is asked again. The
+line takes back an earlier line of the same key and text.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -29,12 +32,18 @@ class Store:
 
     Args:
         path: The file; made with its folder at the first answer.
+
+    Attributes:
+        failures: What failed and was not answered since, by key.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._answers = dict(_read(path)) if path.exists() else {}
+        self._answers: dict[str, Response] = {}
+        self.failures: dict[str, Response] = {}
         self._file: int | None = None
+        for line, response in _read(path) if path.exists() else ():
+            self._take(line["key"], response, line.get("failure"))
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -57,29 +66,27 @@ class Store:
             os.close(self._file)
             self._file = None
 
-    def get(self, key: str) -> Response:
-        """Return the answer with that key, marked as cached.
+    def get(self, key: str) -> Response | None:
+        """Return the answer with that key, marked as cached; None where there is none, or only a failure."""
+        return self._answers.get(key)
 
-        Raises:
-            KeyError: There is none.
-        """
-        return self._answers[key]
-
-    def add(self, key: str, model: Model, request: Request, response: Response) -> None:
-        """Keep an answer.
+    def add(self, key: str, model: Model, request: Request, response: Response, failure: str | None = None) -> None:
+        """Keep an answer, or a failure.
 
         Args:
             key: `content_key` of the request.
             model: Who answered.
             request: The question; its prompt is not kept.
-            response: The answer; one that did not come cannot be kept.
+            response: The answer.
+            failure: Why it is none, in a word or two; None for an answer. An equal failure is kept once.
 
         Raises:
-            ValueError: The response holds no answer.
+            ValueError: The response holds no answer, and is to be kept as one.
         """
-        if response.finish is None:
+        if failure is None and response.finish is None:
             raise ValueError(f"there is no answer to keep: {response.error}")
-        if key in self._answers:
+        kept = replace(response, cached=True)
+        if (failure is None and key in self._answers) or (failure and self.failures.get(key) == kept):
             return
         line = {
             "key": key,
@@ -93,8 +100,20 @@ class Store:
             "completion_tokens": response.completion_tokens,
             "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+        if failure:
+            line |= {"failure": failure, "error": response.error}
         self._append(json.dumps(line).encode())  # ASCII: a model may write half a surrogate pair
-        self._answers[key] = _response(line)
+        self._take(key, kept, failure)
+
+    def _take(self, key: str, response: Response, failure: str | None) -> None:
+        answer = self._answers.get(key)
+        # Earlier versions kept answers that were cut or filtered without a word.
+        if failure is None and response.finish == "stop":
+            self._answers.setdefault(key, response)
+            self.failures.pop(key, None)
+        elif answer is None or (failure and answer.text == response.text):
+            self._answers.pop(key, None)
+            self.failures[key] = response
 
     def _append(self, line: bytes) -> None:
         if self._file is None:
@@ -108,22 +127,21 @@ class Store:
             data = data[os.write(self._file, data) :]
 
 
-def _read(path: Path) -> Iterator[tuple[str, Response]]:
-    seen: set[str] = set()
+def _read(path: Path) -> Iterator[tuple[dict[str, Any], Response]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 value = json.loads(line)
-                key, response = value["key"], _response(value)
-            except (ValueError, KeyError, TypeError):
+                response = _response(value)
+            except (ValueError, KeyError, TypeError, AttributeError):
                 if line.strip():
                     _log.warning("%s, line %d: torn or damaged; what it held is asked again", path, number)
                 continue
-            if key not in seen:
-                seen.add(key)
-                yield key, response
+            yield value, response
 
 
 def _response(line: dict[str, Any]) -> Response:
+    if not isinstance(line["key"], str) or line["finish"] not in ("stop", "length", "filtered", None):
+        raise ValueError("not a line of the store")
     tokens = int(line["prompt_tokens"]), int(line["completion_tokens"])
-    return Response(str(line["text"]), line["finish"], *tokens, cached=True)
+    return Response(str(line["text"]), line["finish"], *tokens, error=line.get("error"), cached=True)

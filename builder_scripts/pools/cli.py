@@ -17,7 +17,8 @@ def pools(
         typer.Option(
             help="paper: ground truth and random titles of the subreddit, as published. balanced: every title of a "
             "subreddit in equally many pools. fresh: titles of threads that were left out, each used once. May be "
-            "repeated; the first makes the pools of the plain configurations. [all three, in this order]"
+            "repeated; the first makes the pools of the plain configurations. A further design that the threads "
+            "cannot fill is left out with a note. [all three, in this order]"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same pools.")] = 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -70,7 +70,7 @@ def run(work: Work, drawing: Drawing, track: Track = untracked) -> tuple[StageMa
         The manifest, and whether anything had to be done.
 
     Raises:
-        UserError: An earlier stage is missing, no thread is left, or a design cannot be had of these threads.
+        UserError: An earlier stage is missing, no thread is left, or the first design cannot be had of these threads.
     """
     began = perf_counter()
     inputs = hash_files(_inputs(work, drawing))
@@ -81,7 +81,7 @@ def run(work: Work, drawing: Drawing, track: Track = untracked) -> tuple[StageMa
     if not settled.threads:
         raise UserError(f"{work.corpus}: no thread is left after annotation; nothing can be released of it")
     write_corpus(work.settled, settled.threads)
-    made = [_draw(work, design, settled.threads, drawing, track) for design in drawing.designs]
+    made, left_out = _draw_all(work, settled.threads, drawing, track)
     _clear(work, made)
     files = [work.settled]
     for pools in made:
@@ -95,7 +95,7 @@ def run(work: Work, drawing: Drawing, track: Track = untracked) -> tuple[StageMa
         parameters=parameters,
         counts=settled.counts,
         wall_s=perf_counter() - began,
-        notes=[note for pools in made for note in _notes(pools)],
+        notes=[*left_out, *(note for pools in made for note in _notes(pools))],
         versions=versions_of(("numpy", "scipy")),
     )
     manifest.write(work.gold)
@@ -123,12 +123,39 @@ def _settled(work: Work, drawing: Drawing) -> Settled:
     return settle(corpus, labels, replies, Rules(refined["min_answers"], refined["top"]))
 
 
-def _draw(work: Work, design: Design, threads: Sequence[CorpusThread], drawing: Drawing, track: Track) -> PoolSet:
+def _draw_all(
+    work: Work, threads: Sequence[CorpusThread], drawing: Drawing, track: Track
+) -> tuple[list[PoolSet], list[str]]:
+    """Draw every design; a further one that these threads cannot fill is left out, with a note."""
+    made: list[PoolSet] = []
+    left_out: list[str] = []
+    outside = _outside(work, threads) if Design.FRESH in drawing.designs else {}
+    for place, design in enumerate(drawing.designs):
+        try:
+            made.append(_draw(design, threads, outside, drawing, track))
+        except UserError as error:
+            if place == 0:  # it makes the plain configurations, and no other design may take its place unasked
+                raise
+            left_out.append(f"{design}: left out, {error}")
+    return made, left_out
+
+
+def _outside(work: Work, threads: Sequence[CorpusThread]) -> dict[str, list[str]]:
+    kinds = StageManifest.read(work.gold, "refine").parameters["kinds"]
+    return titles_outside(work, {thread.thread_id for thread in threads}, kinds)
+
+
+def _draw(
+    design: Design,
+    threads: Sequence[CorpusThread],
+    outside: Mapping[str, Sequence[str]],
+    drawing: Drawing,
+    track: Track,
+) -> PoolSet:
     plain = [thread.to_thread() for thread in threads]
     options: dict[str, Any] = {"distractors": drawing.distractors, "seed": drawing.seed, "track": track}
     if design is Design.FRESH:
-        kinds = StageManifest.read(work.gold, "refine").parameters["kinds"]
-        return fresh_pools(plain, titles_outside(work, {thread.thread_id for thread in threads}, kinds), **options)
+        return fresh_pools(plain, outside, **options)
     draw = paper_pools if design is Design.PAPER else balanced_pools
     return draw(plain, **options)
 

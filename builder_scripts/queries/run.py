@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..extract.stage import Extraction
 from ..extract.tables import read_extractions, read_posts
 from ..layout import Work, require
-from ..llm.outcomes import count_outcomes, describe_outcomes
+from ..llm.outcomes import count_outcomes, describe_outcomes, has_failures, record
 from ..llm.session import Session, Settings
 from ..manifest import StageManifest, hash_files, is_done, versions_of
 from .stage import queries, query_prompt, question
@@ -32,21 +32,24 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         console: For progress.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether anything is new. Failures of an earlier run are asked again.
 
     Raises:
-        UserError: `extract` has not been run, or the model cannot be asked, or did not answer everything.
+        UserError: `extract` has not been run, or the model cannot be asked.
+        StoppedError: Too many questions failed, or the user stopped it.
     """
     began = perf_counter()
     prompt = query_prompt()
     inputs = hash_files((*require((work.threads,), "threads"), *require((work.entities,), "extract")))
     parameters = settings.to_dict() | {"prompt": prompt.label}
     if is_done(work.gold, STAGE, parameters, inputs):
-        return StageManifest.read(work.gold, STAGE), False
+        last = StageManifest.read(work.gold, STAGE)
+        if not has_failures(last):
+            return last, False
     answers = _named_in_replies(read_extractions(work.entities))
     with Session(settings, work.cache, STAGE, console) as session:
-        found = queries(read_posts(work.threads), answers, prompt, session.generate)
-        session.check()
+        found = queries(read_posts(work.threads), answers, prompt, session)
+        notes = session.check({"posts": [query.outcome for query in found]})
     write_queries(work.queries, found)
     outcomes = [query.outcome for query in found]
     manifest = StageManifest(
@@ -56,11 +59,10 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         parameters=parameters,
         counts={"threads": count_outcomes(outcomes)},
         wall_s=perf_counter() - began,
-        notes=[describe_outcomes(outcomes), session.meter.summary()],
+        notes=[describe_outcomes(outcomes), session.meter.summary(), *notes],
         versions=versions_of(_PACKAGES),
     )
-    manifest.write(work.gold)
-    return manifest, True
+    return record(work.gold, manifest)
 
 
 def estimate(work: Work, settings: Settings, console: Console) -> str:

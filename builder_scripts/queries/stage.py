@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..extract.stage import Text
 from ..extract.words import quoted
-from ..llm import Generate, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
+from ..llm import Answers, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
 from .wording import is_answer, read_query, schema
 
 MAX_TOKENS = 512
@@ -35,7 +35,7 @@ def query_prompt() -> Prompt:
 
 
 def queries(
-    posts: Sequence[Text], answers: Mapping[str, Sequence[str]], prompt: Prompt, generate: Generate
+    posts: Sequence[Text], answers: Mapping[str, Sequence[str]], prompt: Prompt, source: Answers
 ) -> list[Query]:
     """Word the requests of posts.
 
@@ -45,13 +45,13 @@ def queries(
         posts: The posts.
         answers: What the replies name, by thread id.
         prompt: What to ask.
-        generate: Answers requests.
+        source: The store, and who is asked what it lacks.
 
     Returns:
         One query per post, in their order.
     """
     questions = [question(post, answers.get(post.thread_id, ()), prompt) for post in posts]
-    found = ask(questions, generate)
+    found = ask(questions, source)
     return [Query(post.thread_id, answer.value, answer.outcome) for post, answer in zip(posts, found, strict=True)]
 
 

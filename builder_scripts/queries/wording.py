@@ -25,8 +25,8 @@ def schema() -> dict[str, Any]:
 
 
 def is_answer(value: Any) -> bool:
-    """Tell whether a JSON value holds a request."""
-    return isinstance(value, dict) and isinstance(value.get("query"), str)
+    """Tell whether a JSON value holds a request; one of white space alone is none."""
+    return isinstance(value, dict) and isinstance(value.get("query"), str) and bool(value["query"].strip())
 
 
 def read_query(value: Any, post: str, answers: Iterable[str]) -> str:

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from musicrs_metric.errors import UserError, plain
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT, GENRES
 
 
 class KindName(StrEnum):
@@ -30,7 +29,7 @@ def refine(
     top: Annotated[int, typer.Option(min=1, help="So many answers, the most upvoted, are the ground truth.")] = 10,
     genre: Annotated[
         list[str] | None,
-        typer.Option(metavar="SUBREDDIT=GENRE", help="Genre of a further subreddit; may be repeated."),
+        typer.Option(metavar="SUBREDDIT=GENRE", help="Genre of a further subreddit, known or new; may be repeated."),
     ] = None,
 ) -> None:
     """Bring titles to one spelling and give each thread its ground truth: -> gold/corpus.jsonl, gold/merges.csv.
@@ -53,10 +52,10 @@ def refine(
 
 
 def _genres(further: list[str]) -> dict[str, str]:
-    genres = dict(GENRE_OF_SUBREDDIT)
-    for pair in further:
-        subreddit, _, genre = pair.partition("=")
-        if not subreddit or genre not in GENRES:
-            raise UserError(f"--genre {plain(pair)}: expected SUBREDDIT=GENRE with one of {', '.join(GENRES)}")
-        genres[subreddit.lower()] = genre
-    return genres
+    from .genres import genre_table
+
+    pairs = dict.fromkeys(further)
+    for pair in pairs:
+        if "=" not in pair:
+            raise UserError(f"--genre {plain(pair)}: expected SUBREDDIT=GENRE, such as country=Country")
+    return genre_table({name: genre for name, _, genre in (pair.partition("=") for pair in pairs)}, "--genre")

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from time import perf_counter
 
-from musicrs_metric.errors import UserError, some
-
 from ..layout import Work, require
 from ..manifest import StageManifest, hash_file, hash_files, is_done, versions_of
+from .genres import require_genres
 from .merges import Key, Merge, Spellings, propose, read_merges, write_merges
 from .schema import write_corpus
-from .stage import Conversation, Rules, count_spellings, refine
+from .stage import Rules, count_spellings, refine
 from .tables import read_conversations
 
 STAGE = "refine"
@@ -44,7 +43,7 @@ def run(work: Work, rules: Rules, track: Callable[[list[Key]], Iterable[Key]] = 
     if is_done(work.gold, STAGE, parameters, inputs) and _untouched(work):
         return StageManifest.read(work.gold, STAGE), False
     conversations = read_conversations(work)
-    _require_genres(conversations, rules)
+    require_genres((one.subreddit for one in conversations), rules.genres, "--genre {}=GENRE")
     threads = count_spellings(conversations)
     known = read_merges(work.merges)
     merges = [*known, *propose(threads, known, track)]
@@ -68,12 +67,6 @@ def run(work: Work, rules: Rules, track: Callable[[list[Key]], Iterable[Key]] = 
 def _untouched(work: Work) -> bool:
     made = StageManifest.read(work.gold, STAGE).outputs
     return hash_file(work.merges, below=work.gold) in made
-
-
-def _require_genres(conversations: list[Conversation], rules: Rules) -> None:
-    unknown = sorted({conversation.subreddit for conversation in conversations} - set(rules.genres))
-    if unknown:
-        raise UserError(f"no genre is known of {some(unknown)}; name it with --genre {unknown[0]}=GENRE")
 
 
 def _note(merges: list[Merge], n_new: int) -> str:

@@ -52,7 +52,7 @@ class CorpusThread:
     Attributes:
         thread_id: Reddit name, `t3_...`.
         subreddit: Where it was asked.
-        genre: One of `musicrs_metric.genres.GENRES`.
+        genre: One of `musicrs_metric.genres.GENRES`, or a new one.
         created_utc: When, in seconds since 1970.
         score: Upvotes minus downvotes of the post; None where they are not known.
         query: The derived request.

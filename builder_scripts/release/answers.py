@@ -19,6 +19,7 @@ from ..extract.tables import read_posts, read_replies
 from ..layout import Work
 from ..llm import Model, Question, content_key
 from ..llm.ask import CUT, FILTERED, UNREADABLE
+from ..llm.session import model_of
 from ..manifest import StageManifest
 from ..mine.authors import Pseudonyms
 from ..queries.stage import query_prompt, question
@@ -66,8 +67,7 @@ def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
 
 
 def _model(work: Work, stage: str) -> Model:
-    parameters = StageManifest.read(work.gold, stage).parameters
-    return Model(parameters["model"], parameters["revision"])
+    return model_of(StageManifest.read(work.gold, stage).parameters)
 
 
 def _stored(path: Path) -> Iterator[dict[str, Any]]:
@@ -85,5 +85,7 @@ def _stored(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _line(answer: dict[str, Any], pseudonyms: Pseudonyms) -> str:
+    # What a server said of a request that it refused may quote the request.
+    answer = {name: value for name, value in answer.items() if name != "error"}
     # ASCII, as the store writes it: a model may write half a surrogate pair.
     return json.dumps(answer | {"text": without_names(str(answer["text"]), pseudonyms)}) + "\n"

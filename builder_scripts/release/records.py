@@ -57,6 +57,7 @@ def read_released(
     if not left.threads:
         raise UserError(f"{work.settled}: nothing is left of it after takedown; there is nothing to release")
     first, *others = [Design(name) for name in manifests["pools"].parameters["designs"]]
+    others = [design for design in others if pool_file(work, design).is_file()]  # these threads may not fill all
     pools, statuses = read_pools(pool_file(work, first)), _statuses(work)
 
     def record(thread: CorpusThread) -> Thread:

@@ -16,13 +16,14 @@ from pydantic.functional_validators import AfterValidator, BeforeValidator
 
 from musicrs_dataset.pools.poolset import DISTRACTORS, Design
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT, GENRES
+from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 from ..extract import MODEL as EXTRACT_MODEL
 from ..extract.mentions import Kind
 from ..llm.request import Model
 from ..llm.session import BackendName, Settings
 from ..queries import MODEL as QUERIES_MODEL
+from ..refine.genres import subreddit_name
 from ..threads.rules import Rules
 
 _LLM = Settings(Model(""))
@@ -61,7 +62,9 @@ class Mine(Section):
     """See `mine --help`."""
 
     dumps: list[PathFrom] = Field(min_length=1)
-    subreddits: list[str] = Field(default=list(GENRE_OF_SUBREDDIT), min_length=1)
+    subreddits: list[Annotated[str, AfterValidator(subreddit_name)]] = Field(
+        default=list(GENRE_OF_SUBREDDIT), min_length=1
+    )
     workers: int | None = Field(default=None, ge=1)
     executor: Literal["pool", "spark", "ray", "dask"] = "pool"
     master: str | None = None
@@ -89,12 +92,15 @@ class Asked(Section):
     url: str = _LLM.url
     key_variable: str = _LLM.key_variable
     concurrency: int = Field(default=_LLM.concurrency, ge=1)
-    timeout: float = Field(default=_LLM.timeout_s, ge=0.1)
+    timeout: float = Field(default=_LLM.timeout_s, ge=0.1, allow_inf_nan=False)
     retries: int = Field(default=_LLM.retries, ge=0)
     batch_size: int = Field(default=_LLM.batch_size, ge=1)
-    price_read: float = Field(default=0.0, ge=0)
-    price_written: float = Field(default=0.0, ge=0)
+    price_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    price_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     skip_unanswered: bool = False
+    max_failures: float = Field(default=_LLM.max_failures, ge=0, le=1)
+    thinking_tokens: int = Field(default=0, ge=0)
+    extra_body: PathFrom | None = None
 
 
 class Extract(Asked):
@@ -110,13 +116,13 @@ class Queries(Asked):
 
 
 class Refine(Section):
-    """See `refine --help`; `genres` are of further subreddits."""
+    """See `refine --help`; `genres` are of further subreddits, and may be new."""
 
     kinds: list[Kind] = Field(default=["song"], min_length=1)
     min_answers: int = Field(default=2, ge=1)
     max_answers: int = Field(default=30, ge=1)
     top: int = Field(default=10, ge=1)
-    genres: dict[str, Literal[GENRES]] = {}  # type: ignore[valid-type]
+    genres: dict[str, str] = {}
 
 
 class Audio(Section):

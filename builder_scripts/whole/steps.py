@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 from ..layout import Work
 from ..manifest import StageManifest
@@ -16,6 +15,9 @@ from .config import Asked, RunConfig
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ..llm.session import Settings
+    from ..pools.run import Drawing
+    from ..refine.stage import Rules as RefineRules
     from ..release.options import Options
 
 
@@ -98,31 +100,48 @@ def _threads(config: RunConfig, work: Work) -> Done:
     return Done(*run(work, rules, section.engine, memory=section.memory, master=section.master))
 
 
+def llm_settings(section: Asked) -> Settings:
+    """Whom a stage asks and how.
+
+    Raises:
+        UserError: The URL, the key, the further fields or another value of the section cannot be used.
+    """
+    from ..llm.meter import Prices
+    from ..llm.session import Settings, model_with
+
+    return Settings(
+        model_with(section.model, section.revision, section.extra_body, section.thinking_tokens), section.backend,
+        section.url, section.key_variable, section.concurrency, section.timeout, section.retries, section.batch_size,
+        Prices(section.price_read, section.price_written), section.skip_unanswered, section.max_failures,
+    )  # fmt: skip
+
+
 def _ask(stage: str, section: Asked, work: Work, console: Console) -> Done:
     from ..extract import run as extract
-    from ..llm.meter import Prices
-    from ..llm.request import Model
-    from ..llm.session import Settings
     from ..queries import run as queries
 
-    settings = Settings(
-        Model(section.model, section.revision), section.backend, section.url, section.key_variable,
-        section.concurrency, section.timeout, section.retries, section.batch_size,
-        Prices(section.price_read, section.price_written), section.skip_unanswered,
-    )  # fmt: skip
-    return Done(*(extract if stage == "extract" else queries).run(work, settings, console))
+    return Done(*(extract if stage == "extract" else queries).run(work, llm_settings(section), console))
+
+
+def refine_rules(config: RunConfig) -> RefineRules:
+    """What `refine` keeps, and the genre of each subreddit.
+
+    Raises:
+        UserError: A genre or a number of answers cannot be.
+    """
+    from ..refine.genres import genre_table
+    from ..refine.stage import Rules
+
+    section = config.refine
+    genres = genre_table(section.genres, "refine.genres")
+    return Rules(section.kinds, section.min_answers, section.max_answers, section.top, genres)
 
 
 def _refine(config: RunConfig, work: Work) -> Done:
     from ..progress import tracking_list
     from ..refine.run import run
-    from ..refine.stage import Rules
 
-    section = config.refine
-    further = {subreddit.lower(): genre for subreddit, genre in section.genres.items()}
-    genres = GENRE_OF_SUBREDDIT | further
-    rules = Rules(section.kinds, section.min_answers, section.max_answers, section.top, genres)
-    return Done(*run(work, rules, tracking_list("Comparing titles")))
+    return Done(*run(work, refine_rules(config), tracking_list("Comparing titles")))
 
 
 def _audio(config: RunConfig, work: Work) -> Done:
@@ -160,20 +179,36 @@ def _annotate(config: RunConfig, work: Work) -> Done:
     return Done(*run(work, Settling(section.decisions, section.majority, section.labels, section.partial)))
 
 
-def _pools(config: RunConfig, work: Work) -> Done:
-    from ..pools.run import Drawing, run
-    from ..progress import tracking_list
+def drawing(config: RunConfig) -> Drawing:
+    """How pools are drawn.
+
+    Raises:
+        UserError: A design is named twice.
+    """
+    from ..pools.run import Drawing
 
     section = config.pools
-    drawing = Drawing(tuple(section.designs), section.seed, section.distractors, config.annotate.skip)
-    return Done(*run(work, drawing, tracking_list("Drawing pools")))
+    return Drawing(tuple(section.designs), section.seed, section.distractors, config.annotate.skip)
+
+
+def _pools(config: RunConfig, work: Work) -> Done:
+    from musicrs_dataset.pools import Design
+
+    from ..pools.run import pool_file, run
+    from ..progress import tracking_list
+
+    done = Done(*run(work, drawing(config), tracking_list("Drawing pools")))
+    wanted = config.baseline.pools if config.baseline else "published"
+    if wanted != "published" and not pool_file(work, Design(wanted)).is_file():
+        raise UserError(f"baseline.pools is {wanted}, and these threads cannot fill it; name another design")
+    return done
 
 
 def _release(config: RunConfig, work: Work) -> Done:
     from ..progress import tracking_list
     from ..release.run import run
 
-    return Done(*run(work, _options(config), tracking_list("Writing")))
+    return Done(*run(work, release_options(config), tracking_list("Writing")))
 
 
 def _baseline(config: RunConfig, work: Work) -> Done:
@@ -184,10 +219,15 @@ def _baseline(config: RunConfig, work: Work) -> Done:
     if section is None:
         raise ValueError("there is no baseline to run")
     home = config.home or work.root / "hf"
-    return Done(*run(work, folder_of(work, _options(config)), Baseline(**dict(section)), home))
+    return Done(*run(work, folder_of(work, release_options(config)), Baseline(**dict(section)), home))
 
 
-def _options(config: RunConfig) -> Options:
+def release_options(config: RunConfig) -> Options:
+    """What is said of the release.
+
+    Raises:
+        UserError: Its name cannot be that of a dataset.
+    """
     from ..release.options import Options
 
     return Options(**dict(config.release))

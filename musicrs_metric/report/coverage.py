@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..genres import MACRO_OF_GENRE
+from ..genres import macro_of
 from . import words
 from .document import Column, Figure, Panel, Section, Series, Table, row
 from .evidence import Evidence
@@ -34,9 +34,9 @@ class Quantity:
 def coverage_section(evidence: Evidence) -> Section:
     """Build the section."""
     genre_of = evidence.references.groups["genre"]
-    genres = sorted(evidence.genres, key=lambda genre: (list(words.MACROS).index(_macro(genre)), genre))
+    genres = sorted(evidence.genres, key=lambda genre: (list(words.MACROS).index(macro_of(genre)), genre))
     members = {genre: [i for i, found in enumerate(genre_of) if found == genre] for genre in genres}
-    macros = tuple(words.MACROS[_macro(genre)] for genre in genres)
+    macros = tuple(words.MACROS[macro_of(genre)] for genre in genres)
     quantities = _quantities(evidence)
     threads = [len(members[genre]) for genre in genres]
     relevant = [_distinct(evidence.references.ground_truth, members[genre]) for genre in genres]
@@ -127,7 +127,7 @@ def _table(
     n = len(evidence.references)
     everyone = list(range(n))
     lines = [
-        (genre, words.MACROS[_macro(genre)], members[genre], relevant, pooled)
+        (genre, words.MACROS[macro_of(genre)], members[genre], relevant, pooled)
         for genre, relevant, pooled in zip(genres, counts[1], counts[2], strict=True)
     ]
     references = evidence.references
@@ -153,7 +153,3 @@ def _table(
 
 def _distinct(lists: Sequence[Sequence[str]], chosen: Sequence[int]) -> int:
     return len({text for i in chosen for text in lists[i]})
-
-
-def _macro(genre: str) -> str:
-    return MACRO_OF_GENRE.get(genre, "other")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..compare import Comparison
 from ..compare.results import Standing
-from ..genres import GENRES
+from ..genres import in_order
 from ..paper.tables import OVERALL, PUBLISHED_FINGERPRINT
 from ..references import References
 from ..scoring import Scores
@@ -46,7 +46,7 @@ class Evidence:
     def genres(self) -> list[str]:
         """The genres of the dataset, the paper's seven first and in its order."""
         present = set(self.references.groups["genre"])
-        return [genre for genre in GENRES if genre in present] + sorted(present - set(GENRES))
+        return in_order(present)
 
     def chance(self, genre: str = OVERALL) -> dict[str, float | None]:
         """Measure to chance level on a genre, or overall."""

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import is_unicode, show
-from musicrs_metric.genres import GENRES
 from musicrs_metric.run_card import Modality, Paradigm, Reads
 
 from ..board.lines import Query
@@ -25,7 +24,6 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "modality": (_ALL, *get_args(Modality)),
     "paradigm": (_ALL, *get_args(Paradigm)),
     "reads": (_ALL, *get_args(Reads)),
-    "genre": (_ALL, *GENRES),
     "weights": (_ALL, "open", "closed"),
     "sort": SORTS,
     "order": ("", "reversed"),

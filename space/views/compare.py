@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from musicrs_dataset.records import Thread
 from musicrs_metric.compare.formats import p_value
 from musicrs_metric.compare.results import Comparison, Effect, Pair
-from musicrs_metric.genres import GENRES
+from musicrs_metric.genres import in_order
 
 from ..board.rows import Row
 from . import words
@@ -155,7 +155,7 @@ def _effects(effects: dict[str, Effect]) -> Html:
             tag("th", genre, tag("small", f" {words.plural(effect.n, 'thread')}"), scope="row"),
             difference(effect.difference, effect.interval, scale),
         )
-        for genre in sorted(effects, key=lambda name: (*GENRES, name).index(name))
+        for genre in in_order(effects)
         for effect in (effects[genre],)
     ]
     heads = ("Genre", "First minus second, 95 %")

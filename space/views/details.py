@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
-from musicrs_metric.genres import GENRES
+from musicrs_metric.genres import in_order
 from musicrs_metric.scoring import Scores
 
 from ..board.rows import Row
@@ -130,7 +130,7 @@ def _measures(scores: Scores) -> Html:
 
 
 def _genres(scores: Scores, metric: str) -> Html:
-    of = {genre: scores.by["genre"][genre] for genre in GENRES if genre in scores.by["genre"]}
+    of = {genre: scores.by["genre"][genre] for genre in in_order(scores.by["genre"])}
     scale = Scale.over(_ends(list(of.values()), metric))
     lines = [
         tag(

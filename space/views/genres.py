@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from musicrs_metric.chance import VERDICT_RULE
-from musicrs_metric.genres import GENRES
+from musicrs_metric.genres import in_order
 from musicrs_metric.paper.tables import OVERALL, Result
 
 from ..board.rows import Row
@@ -44,7 +44,7 @@ def heat_map(
         chance: Genre, and "Overall", to chance level.
         here: The page as it is.
     """
-    columns = [OVERALL, *(genre for genre in GENRES if genre in chance)]
+    columns = [OVERALL, *in_order(genre for genre in chance if genre != OVERALL)]
     heads = [tag("th", "System", scope="col"), *(tag("th", column, scope="col") for column in columns)]
     level = tag(
         "tr",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from musicrs_metric.genres import GENRES
-
 from ..board.export import Form
 from ..board.lines import Line
 from . import words
@@ -17,19 +15,22 @@ from .table import table
 FORMATS: Mapping[Form, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
 
 
-def leaderboard(lines: Sequence[Line], designs: Sequence[str], here: Address, *, paper: bool) -> Html:
+def leaderboard(
+    lines: Sequence[Line], designs: Sequence[str], genres: Sequence[str], here: Address, *, paper: bool
+) -> Html:
     """Make the tab.
 
     Args:
         lines: What the table shows, chance first.
         designs: Names of the pool designs, the first one first.
+        genres: Genres of the data, in the order of the page.
         here: The page as it is.
         paper: Whether the paper reports figures on these pools.
     """
-    return join(_controls(designs, here, paper), table(lines, here), _below(here))
+    return join(_controls(designs, genres, here, paper), table(lines, here), _below(here))
 
 
-def _controls(designs: Sequence[str], here: Address, paper: bool) -> Html:
+def _controls(designs: Sequence[str], genres: Sequence[str], here: Address, paper: bool) -> Html:
     pools = {"": designs[0].capitalize(), **{name: name.capitalize() for name in designs[1:]}}
     turned = {"": "Best first", "reversed": "Worst first"}
     return form(
@@ -38,7 +39,7 @@ def _controls(designs: Sequence[str], here: Address, paper: bool) -> Html:
         filter_choice("modality", "Modality", words.MODALITIES, here),
         filter_choice("paradigm", "Paradigm", words.PARADIGMS, here),
         filter_choice("reads", "Reads", words.READS, here),
-        filter_choice("genre", "Genre", {genre: genre for genre in GENRES}, here),
+        filter_choice("genre", "Genre", {genre: genre for genre in genres}, here),
         filter_choice("weights", "Weights", words.WEIGHTS, here),
         choice("pools", "Pools", pools, here) if len(designs) > 1 else None,
         choice("sort", "Sort by", words.SORTS, here),

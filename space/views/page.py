@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from musicrs_metric.errors import UserError, show
+from musicrs_metric.genres import in_order
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 
 from ..board.board import Board, Snapshot
@@ -122,8 +123,9 @@ class Page:
             kept = self._kept.get(what)
         if kept is not None:
             return kept
-        paper = self.design(here).is_paper
-        made = leaderboard(lines(self.board, here.query), self.board.data.names, what, paper=paper)
+        design = self.design(here)
+        shown, names = lines(self.board, here.query), self.board.data.names
+        made = leaderboard(shown, names, in_order(design.genres), what, paper=design.is_paper)
         with self._lock:
             # Ranks within a genre are made anew some seconds after a submission, so their table is not kept.
             if self._kept_of is snapshot and not here.genre:
@@ -170,7 +172,7 @@ class Page:
         """The fourth tab."""
         design = self.design(here)
         found = threads.found(self.conversations.threads, here)
-        listing = join(threads.chooser(here), threads.listing(found, here))
+        listing = join(threads.chooser(in_order(design.genres), here), threads.listing(found, here))
         return tag("div", tag("div", listing, class_="side"), self._thread(design, here), class_="two")
 
     def for_owners(self) -> Html:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musicrs_metric.genres import GENRES
+from musicrs_metric.genres import in_order
 from musicrs_metric.paper.tables import OVERALL
 from musicrs_metric.scoring import Scores
 
@@ -52,14 +52,14 @@ def scatter(
     genre_of = np.asarray(genres, dtype=object)
     figure = go.Figure()
     figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line={"color": _INK, "dash": "dot", "width": 1})
-    for place, genre in enumerate(genre for genre in (*GENRES, "other") if genre in set(genres)):
+    for place, genre in enumerate(in_order(genres)):
         chosen = np.flatnonzero(genre_of == genre)
         figure.add_trace(
             go.Scatter(
                 x=(right + apart[0])[chosen].tolist(),
                 y=(up + apart[1])[chosen].tolist(),
                 mode="markers",
-                name=genre,
+                name=_text(genre, 40),
                 customdata=[
                     [threads[i], f"{right[i]:.1f}", f"{up[i]:.1f}", _text(queries[i], 70)] for i in chosen.tolist()
                 ],
@@ -82,7 +82,7 @@ def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: st
     """
     import plotly.graph_objects as go
 
-    columns = [OVERALL, *(genre for genre in GENRES if genre in chance)]
+    columns = [OVERALL, *in_order(genre for genre in chance if genre != OVERALL)]
     figure = go.Figure()
     for place, level in enumerate(map(chance.get, columns)):
         if level is not None:
@@ -99,7 +99,11 @@ def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: st
             figure.add_trace(_others(go, others, columns, metric, paradigm, place))
     for number, row in enumerate(rows[:_NAMED]):
         figure.add_trace(_named(go, row, columns, metric, number, len(rows[:_NAMED])))
-    figure.update_xaxes(tickvals=list(range(len(columns))), ticktext=columns, range=[-0.6, len(columns) - 0.4])
+    figure.update_xaxes(
+        tickvals=list(range(len(columns))),
+        ticktext=[_text(column, 40) for column in columns],
+        range=[-0.6, len(columns) - 0.4],
+    )
     figure.update_yaxes(title=f"{words.metric(metric)} in per cent", rangemode="tozero")
     return _dressed(figure, height=460)
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.genres import GENRES
 from musicrs_metric.matching import Pool
 
 from ..board.rows import Row
@@ -23,12 +22,12 @@ _SHOWN = 20  # places of a ranking, as many as the largest cutoff counts
 _OUTCOMES: Mapping[str, str] = {"no_audio": "without audio", "empty": "empty answer", "truncated": "cut off"}
 
 
-def chooser(here: Address) -> Html:
+def chooser(genres: Sequence[str], here: Address) -> Html:
     """The fields that search threads."""
     return form(
         "Search threads",
         search("Words in the request or the titles", here),
-        filter_choice("genre", "Genre", {genre: genre for genre in GENRES}, here),
+        filter_choice("genre", "Genre", {genre: genre for genre in genres}, here),
     )
 
 

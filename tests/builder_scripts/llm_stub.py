@@ -56,12 +56,14 @@ class Stub:
         url: For the client.
         bodies: The requests that came in, parsed, in order.
         headers: Their headers, with names in lower case.
+        active: The requests that are in flight.
         most_at_once: The most requests that were in flight together.
     """
 
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    active: int = 0
     most_at_once: int = 0
 
     @property
@@ -76,7 +78,7 @@ def stub_server(answer: Callable[[str, int], Reply]) -> Iterator[Stub]:
     Args:
         answer: Makes the reply from a prompt and the number of times that this prompt came before.
     """
-    stub, lock, seen, active = Stub(), threading.Lock(), dict[str, int](), [0]
+    stub, lock, seen = Stub(), threading.Lock(), dict[str, int]()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -89,13 +91,13 @@ def stub_server(answer: Callable[[str, int], Reply]) -> Iterator[Stub]:
                 stub.headers.append({name.lower(): value for name, value in self.headers.items()})
                 before = seen.get(prompt, 0)
                 seen[prompt] = before + 1
-                active[0] += 1
-                stub.most_at_once = max(stub.most_at_once, active[0])
+                stub.active += 1
+                stub.most_at_once = max(stub.most_at_once, stub.active)
             try:
                 self._send(answer(prompt, before))
             finally:
                 with lock:
-                    active[0] -= 1
+                    stub.active -= 1
 
         def _send(self, reply: Reply) -> None:
             time.sleep(reply.delay_s)

@@ -44,12 +44,12 @@ def write_silver(folder: Path, posts: Sequence[dict[str, Any]], replies: Sequenc
     return work
 
 
-def run_stage(command: Callable[..., None], *arguments: object) -> str:
+def run_stage(command: Callable[..., None], *arguments: object, exit_code: int = 0) -> str:
     """Run a command; what it prints. A user's mistake is raised as the `UserError` that it is."""
     app = typer.Typer()
     app.command()(command)
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == exit_code, result.output
     return result.output

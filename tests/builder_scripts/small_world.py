@@ -20,6 +20,7 @@ from .llm_stub import Reply
 
 MONTH = "2019-06"
 SUBREDDITS = ("jazz", "metal")
+NEW_SUBREDDITS = ("country", "folk")  # that the paper does not have
 THREADS, OUTSIDE = 10, 4  # of each subreddit; the last ones of them are about something else
 ASKER, WRITER = "NoSuchListener_{}", "some-reviewer-{}"
 SECRET = "my aunt Hildegard"  # stands in the post of the first thread
@@ -40,15 +41,15 @@ def video(subreddit: str, number: int) -> str:
 def songs(subreddit: str, number: int) -> list[str]:
     """What the replies of a thread recommend: three titles of its own and one of the subreddit's favourites."""
     titles = [f"{first} {second}" for first in _FIRST for second in _SECOND]
-    titles = titles[SUBREDDITS.index(subreddit) :: len(SUBREDDITS)]
+    titles = titles[(*SUBREDDITS, *NEW_SUBREDDITS).index(subreddit) % 2 :: 2]
     return [*titles[3 * number : 3 * number + 3], titles[-1 - number % 2]]
 
 
-def write_dumps(folder: Path) -> None:
+def write_dumps(folder: Path, subreddits: Sequence[str] = SUBREDDITS) -> None:
     """Write a month of submissions and of comments, with some that must be left out."""
     rng = random.Random(0)
     posts, replies = [], []
-    for subreddit in SUBREDDITS:
+    for subreddit in subreddits:
         for number in range(THREADS + OUTSIDE):
             posts.append(_post(rng, subreddit, number))
             replies += [_reply(rng, subreddit, number, *said) for said in enumerate(songs(subreddit, number))]

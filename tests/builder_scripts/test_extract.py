@@ -19,6 +19,7 @@ from builder_scripts.llm import Outcome, RefusedError, Request, Response
 from builder_scripts.manifest import StageManifest
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.llm_stub import Reply, stub_server
+from tests.builder_scripts.scripted import Scripted
 from tests.builder_scripts.silver import post, reply, run_stage, write_silver
 from tests.builder_scripts.tiny_qwen import save_qwen
 
@@ -132,14 +133,15 @@ def test_the_schema_holds_the_caps() -> None:
     assert made["additionalProperties"] is items["additionalProperties"] is False
 
 
-class Scripted:
+class Script(Scripted):
     """Answers by what the text holds, and keeps the requests."""
 
     def __init__(self, answer: Callable[[str], str]) -> None:
+        super().__init__()
         self._answer = answer
         self.requests: list[Request] = []
 
-    def __call__(self, requests: Sequence[Request]) -> list[Response]:
+    def reply(self, requests: Sequence[Request]) -> list[Response]:
         self.requests += requests
         return [Response(self._answer(request.prompt), "stop") for request in requests]
 
@@ -150,7 +152,7 @@ def test_posts_and_replies_are_asked_about_in_one_round() -> None:
         Text("t3_a", None, "Like Naima?", "More of it, please"),
         Text("t3_a", "t1_b", "Like Naima?", "So What"),
     ]
-    model = Scripted(lambda prompt: json.dumps(entities(item("Naima"), item("So What"))))
+    model = Script(lambda prompt: json.dumps(entities(item("Naima"), item("So What"))))
     of_post, of_reply = extract(texts, Tasks.read(), model)
     assert (of_post.mentions.songs, of_post.mentions.unfounded) == (("Naima",), ("So What",))
     assert (of_reply.mentions.songs, of_reply.mentions.unfounded) == (("So What",), ("Naima",))
@@ -172,7 +174,7 @@ INJECTION = (
 def test_a_reply_that_gives_orders_changes_neither_schema_nor_caps() -> None:
     """Even a model that obeys it yields five names of the reply at most, under the same schema as any other reply."""
     obedient = json.dumps(entities(item("Ghost"), *(item(f"Tune {n}") for n in range(50))) | {"admin": True})
-    model = Scripted(lambda prompt: obedient)
+    model = Script(lambda prompt: obedient)
     tame, hostile = extract([Text("t3_a", f"t1_{at}", "t", body) for at, body in enumerate(("So What", INJECTION))],
                             Tasks.read(), model)  # fmt: skip
     assert hostile.mentions.songs == tuple(f"Tune {n}" for n in range(5))
@@ -218,19 +220,21 @@ def misbehave(prompt: str, before: int) -> Reply:
 
 
 def test_end_to_end_with_a_server_that_misbehaves(tmp_path: Path) -> None:
-    """Every text ends as read or with a reason; a second run asks nothing, even where its output is gone."""
+    """Every text ends as read or with a reason; a second run asks only for the two that failed, again in vain."""
     replies = [reply(str(at), "a", body) for at, body in enumerate(BODIES)]
     work = write_silver(tmp_path, [post("a", "Songs like this?", "please")], replies)
     with stub_server(misbehave) as stub:
-        told = run("--work", tmp_path, "--model", "stub", "--url", stub.url, "--concurrency", 4)
+        arguments = ("--work", tmp_path, "--model", "stub", "--url", stub.url, "--max-failures", 0.25)
+        told = run(*arguments, "--concurrency", 4)
         n_requests = len(stub.bodies)
         assert n_requests == 9 + 3 + 2  # each text, three put again, one 429 and one 500
-        again = run("--work", tmp_path, "--model", "stub", "--url", stub.url)
+        again = run(*arguments)
         assert "nothing to do" in again
+        assert len(stub.bodies) == n_requests + 4
         first = work.entities.read_bytes()
         work.entities.unlink()
-        run("--work", tmp_path, "--model", "stub", "--url", stub.url)
-        assert len(stub.bodies) == n_requests
+        run(*arguments)
+        assert len(stub.bodies) == n_requests + 8
     assert work.entities.read_bytes() == first
     found = {e.comment_id: e for e in read_extractions(work.entities)}
     assert list(found) == [None, *(f"t1_{at}" for at in range(8))]
@@ -294,8 +298,8 @@ def test_a_stage_without_all_answers_is_not_done(tmp_path: Path) -> None:
         return Reply("too long", status=400) if '"broken"' in prompt else Reply('{"entities": []}')
 
     with stub_server(refuse) as stub:
-        with pytest.raises(UserError, match=r"1 request got no answer: status 400"):
-            run("--work", tmp_path, "--url", stub.url)
+        told = run("--work", tmp_path, "--url", stub.url, exit_code=1)
+        assert "extract: 1 of 2 posts failed (50 %): no answer 1 (status 400: " in told
         assert not work.entities.exists()
         run("--work", tmp_path, "--url", stub.url, "--skip-unanswered")
     assert [found.outcome.failure for found in read_extractions(work.entities)] == [None, "no answer"]
@@ -310,7 +314,9 @@ def test_end_to_end_in_this_process(tmp_path: Path) -> None:
     torch.set_num_threads(1)
     model = save_qwen(tmp_path / "model")
     work = write_silver(tmp_path / "w", [post("a", "t", "b")], [reply(str(at), "a", f"reply {at}") for at in range(3)])
-    arguments = ("--work", work.root, "--backend", "local", "--model", model, "--batch-size", 4)
+    arguments = (
+        "--work", work.root, "--backend", "local", "--model", model, "--batch-size", 4, "--max-failures", 1
+    )  # fmt: skip
     run(*arguments)
     torch.set_num_threads(threads)
     found = list(read_extractions(work.entities))
@@ -340,7 +346,7 @@ def test_end_to_end_with_batch_files(tmp_path: Path) -> None:
     """Two rounds, the second for what is asked again; the table is the one that a server gives."""
     rows = [post("a", "Songs like this?", "please")], [reply(str(at), "a", body) for at, body in enumerate(BODIES)]
     work = write_silver(tmp_path / "batch", *rows)
-    arguments = ("--work", work.root, "--model", "stub", "--backend", "batch")
+    arguments = ("--work", work.root, "--model", "stub", "--backend", "batch", "--max-failures", 0.25)
     for expected in (9, 3):
         with pytest.raises(UserError, match=f"{expected} requests to stub in .*requests-001-of-001.jsonl"):
             run(*arguments)
@@ -348,7 +354,7 @@ def test_end_to_end_with_batch_files(tmp_path: Path) -> None:
     run(*arguments)
     with stub_server(misbehave) as stub:
         served = write_silver(tmp_path / "served", *rows)
-        run("--work", served.root, "--model", "stub", "--url", stub.url)
+        run("--work", served.root, "--model", "stub", "--url", stub.url, "--max-failures", 0.25)
     assert list(read_extractions(work.entities)) == list(read_extractions(served.entities))
 
 
@@ -360,7 +366,7 @@ def test_names_add_up_over_any_answers() -> None:
     ]  # fmt: skip
     texts = [Text("t3_a", f"t1_{at}", "t", INJECTION) for at in range(len(answers))]
     replies = iter([json.dumps(answer) for answer in answers] + ["no", "no"])
-    found = extract(texts, Tasks.read(), Scripted(lambda prompt: next(replies)))
+    found = extract(texts, Tasks.read(), Script(lambda prompt: next(replies)))
     counts = name_counts(found)
     assert counts.add_up()
     assert (counts.seen, counts.kept) == (9 + 2 + 0 + 0 + 0 + 2, 5 + 1 + 1)

@@ -11,6 +11,8 @@ from builder_scripts.llm import Outcome, Parameters, Question, RefusedError, Req
 from builder_scripts.llm.outcomes import count_outcomes, describe_outcomes
 from builder_scripts.llm.request import no_answer
 
+from .scripted import Scripted
+
 
 def read_positive(value: Any) -> int:
     if value["n"] < 0:
@@ -29,14 +31,15 @@ def question(prompt: str) -> Question[int]:
     return Question(Request(prompt, "t@1", {}, Parameters(100)), is_number, read_positive, AGAIN)
 
 
-class Script:
+class Script(Scripted):
     """Answers the first and the second asking of each prompt; keeps what it was asked."""
 
     def __init__(self, **replies: Sequence[Response | str]) -> None:
+        super().__init__()
         self._replies = replies
         self.rounds: list[list[Request]] = []
 
-    def __call__(self, requests: Sequence[Request]) -> list[Response]:
+    def reply(self, requests: Sequence[Request]) -> list[Response]:
         turn = len(self.rounds)
         self.rounds.append(list(requests))
         replies = [self._replies[request.prompt.split("\n")[0]][turn] for request in requests]
@@ -56,6 +59,7 @@ class Script:
         (Response('{"n": 1}', "length"), '{"n": 4}', 4, Outcome(None, "strict", 2)),
         (Response('{"n": 1}', "length"), Response('{"n": 1}', "length"), None, Outcome("cut", None, 2)),
         (Response("", "filtered"), Response("", "filtered"), None, Outcome("filtered", None, 2)),
+        ("", " ", None, Outcome("empty", None, 2)),
         (no_answer("status 500"), None, None, Outcome("no answer", None, 1)),
         ("no", no_answer("status 500"), None, Outcome("no answer", None, 2)),
     ],

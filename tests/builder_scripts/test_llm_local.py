@@ -12,6 +12,7 @@ import pytest
 
 from builder_scripts.llm import Model, Parameters, Request, Response
 from builder_scripts.llm.local import Local
+from builder_scripts.llm.stopping import Stop
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.tiny_qwen import save_qwen
 
@@ -91,6 +92,15 @@ def test_a_cut_answer_says_so_and_tokens_are_counted(model: Model) -> None:
     alone = ask(model, PROMPTS[:1], Parameters(3))
     assert responses[0].prompt_tokens == alone[0].prompt_tokens
     assert responses[1].prompt_tokens > responses[0].prompt_tokens
+
+
+def test_a_stop_keeps_finished_answers_alone(model: Model) -> None:
+    """After the time of grace a batch ends at its next token, and what it cut off is no answer."""
+    stop = Stop()
+    stop.ask(2)
+    stop._over_at = 0.0
+    requests = {str(at): Request(prompt, "t@1", SCHEMA, Parameters(200)) for at, prompt in enumerate(PROMPTS)}
+    assert list(Local(model, 2).answer(requests, stop)) == []
 
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:

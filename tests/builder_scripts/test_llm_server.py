@@ -50,8 +50,8 @@ def test_the_body_carries_schema_and_parameters() -> None:
 
 
 def test_responses_come_in_the_order_of_the_requests(tmp_path: Path) -> None:
-    """The first is answered last, and stands first all the same; repeats are asked once."""
-    with stub_server(lambda prompt, before: Reply(prompt, delay_s=0.2 if prompt == "p0" else 0)) as stub:
+    """The second is answered last, and stands second all the same; repeats are asked once."""
+    with stub_server(lambda prompt, before: Reply(prompt, delay_s=0.3 if prompt == "p1" else 0.02)) as stub:
         prompts = [*(f"p{n}" for n in range(12)), "p3"]
         with Store(tmp_path / "answers.jsonl") as store:
             found = generate([request(prompt) for prompt in prompts], server(stub), store)
@@ -208,7 +208,7 @@ def test_an_address_with_a_secret_is_refused(url: str) -> None:
 @pytest.mark.parametrize("url", ["localhost:8000/v1", "ftp://host/v1", "", "http:///v1"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """Before anything is asked, with an example of a good one."""
-    with pytest.raises(UserError, match=r"--url .*expected an address like http://127\.0\.0\.1:8000/v1"):
+    with pytest.raises(UserError, match=r"--url .*expected a URL like http://127\.0\.0\.1:8000/v1"):
         Server(MODEL, url)
 
 

@@ -20,6 +20,11 @@ MODEL = Model("m", "r1")
 REQUEST = Request("prompt", "t@1", {"type": "object"}, Parameters(10))
 
 
+def text_of(store: Store, key: str) -> str | None:
+    response = store.get(key)
+    return None if response is None else response.text
+
+
 @pytest.mark.parametrize(
     ("model", "change"),
     [
@@ -32,6 +37,8 @@ REQUEST = Request("prompt", "t@1", {"type": "object"}, Parameters(10))
         (MODEL, {"parameters": Parameters(10, temperature=0.1)}),
         (MODEL, {"parameters": Parameters(10, top_p=0.9)}),
         (MODEL, {"parameters": Parameters(10, seed=1)}),
+        (Model("m", "r1", '{"top_k": 1}'), {}),
+        (Model("m", "r1", thinking_tokens=100), {}),
     ],
 )
 def test_whatever_decides_an_answer_changes_the_key(model: Model, change: dict[str, Any]) -> None:
@@ -74,13 +81,54 @@ def test_the_first_answer_counts(tmp_path: Path) -> None:
         with store:
             store.add("k", MODEL, REQUEST, Response(text, "stop"))
     assert path.read_bytes().count(b"\n") == 2
-    assert Store(path).get("k").text == "first"
+    assert text_of(Store(path), "k") == "first"
 
 
 def test_a_failure_is_no_answer(tmp_path: Path) -> None:
-    """It must be asked again, so it cannot be kept."""
+    """It must be asked again, so it cannot be kept as one."""
     with Store(tmp_path / "a.jsonl") as store, pytest.raises(ValueError, match="no answer to keep: status 500"):
         store.add("k", MODEL, REQUEST, no_answer("status 500"))
+
+
+def test_a_failure_is_kept_as_a_failure(tmp_path: Path) -> None:
+    """It is no answer, it is there with its reason, an equal one is kept once, and an answer takes its place."""
+    path = tmp_path / "a.jsonl"
+    cut = Response("{", "length", 3, 4)
+    with Store(path) as store:
+        store.add("k", MODEL, REQUEST, cut, "cut")
+        store.add("k", MODEL, REQUEST, cut, "cut")
+        store.add("refused", MODEL, REQUEST, no_answer("status 400: too long"), "no answer")
+    assert path.read_bytes().count(b"\n") == 2
+    with Store(path) as store:
+        assert store.get("k") is None
+        assert (store.failures["k"].finish, store.failures["refused"].error) == ("length", "status 400: too long")
+        store.add("k", MODEL, REQUEST, Response("{}", "stop"))
+    after = Store(path)
+    assert (text_of(after, "k"), list(after.failures)) == ("{}", ["refused"])
+
+
+@pytest.mark.parametrize(("finish", "text"), [("length", '{"a'), ("filtered", "")])
+def test_old_stores_hold_failures_as_answers(tmp_path: Path, finish: Any, text: str) -> None:
+    """A cut or filtered answer of an earlier version counts as a failure, whichever line stands first."""
+    path = tmp_path / "a.jsonl"
+    with Store(path) as store:
+        store.add("k", MODEL, REQUEST, Response(text, finish), "x")
+    path.write_text("".join(path.read_text().replace(', "failure": "x", "error": null', "")))
+    assert "failure" not in path.read_text()
+    store = Store(path)
+    assert (store.get("k"), "k" in store.failures) == (None, True)
+
+
+def test_an_unreadable_answer_is_taken_back(tmp_path: Path) -> None:
+    """An earlier version kept it as an answer; the failure of the same text takes it back, no other one does."""
+    path = tmp_path / "a.jsonl"
+    with Store(path) as store:
+        store.add("k", MODEL, REQUEST, Response("prose", "stop"))
+        store.add("k", MODEL, REQUEST, no_answer("status 500"), "no answer")
+        assert text_of(store, "k") == "prose"
+        store.add("k", MODEL, REQUEST, Response("prose", "stop"), "unreadable")
+        store.add("k", MODEL, REQUEST, Response("{}", "stop"))
+    assert text_of(Store(path), "k") == "{}"
 
 
 def test_a_torn_line_is_passed_over_and_never_removed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -97,7 +145,7 @@ def test_a_torn_line_is_passed_over_and_never_removed(tmp_path: Path, caplog: py
         store.add("c", MODEL, REQUEST, Response("C", "stop"))
     assert path.read_bytes().startswith(torn + b"\n")
     after = Store(path)
-    assert [after.get(key).text for key in "ac"] == ["A", "C"]
+    assert [text_of(after, key) for key in "ac"] == ["A", "C"]
 
 
 def test_a_kill_costs_at_most_the_last_line(tmp_path: Path) -> None:
@@ -119,4 +167,4 @@ def test_a_kill_costs_at_most_the_last_line(tmp_path: Path) -> None:
     process.stdout.close()
     store = Store(path)
     assert len(told) >= 20
-    assert all(store.get(str(n)).text == "x" * 5000 for n in told[:-1])
+    assert all(text_of(store, str(n)) == "x" * 5000 for n in told[:-1])

@@ -274,10 +274,12 @@ def test_a_misspelt_subreddit(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_subreddit_ends_a_whole_run(tmp_path: Path) -> None:
-    """Before any later stage; the message says where to mend it."""
+    """Before any later stage, also where it has a genre; the message says where to mend it."""
     write_dump(tmp_path / "RS_1.zst", posts("a"))
     settings = tmp_path / "run.yaml"
-    settings.write_text("work: work\nmine: {dumps: [RS_1.zst], subreddits: [jaz]}\nrelease: {name: x}\n")
+    settings.write_text(
+        "work: work\nmine: {dumps: [RS_1.zst], subreddits: [jaz]}\nrefine: {genres: {jaz: Jazz}}\nrelease: {name: x}\n"
+    )
     with pytest.raises(UserError, match=r"no row of the subreddit jaz .* did you mean jazz\?; mend mine.subreddits"):
         CliRunner().invoke(app, ["all", "--config", str(settings)], catch_exceptions=False)
     assert not (tmp_path / "work" / "silver").exists()

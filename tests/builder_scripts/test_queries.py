@@ -117,20 +117,20 @@ def test_end_to_end(tmp_path: Path) -> None:
     """A leak is told and asked again, then given up; every thread has a request or a reason; run twice, asked once."""
     work = corpus(tmp_path)
     with stub_server(answer) as stub:
-        told = run("--work", tmp_path, "--model", "stub", "--url", stub.url)
+        told = run("--work", tmp_path, "--model", "stub", "--url", stub.url, "--max-failures", 0.25)
         assert len(stub.bodies) == 4 + 3
-        assert "nothing to do" in run("--work", tmp_path, "--model", "stub", "--url", stub.url)
+        assert "nothing to do" in run("--work", tmp_path, "--model", "stub", "--url", stub.url, "--max-failures", 0.25)
         (tmp_path / "gold" / "_queries.json").unlink()
-        run("--work", tmp_path, "--model", "stub", "--url", stub.url)
-        assert len(stub.bodies) == 7
+        run("--work", tmp_path, "--model", "stub", "--url", stub.url, "--max-failures", 0.25)
+        assert len(stub.bodies) == 7 + 2 + 2  # an empty answer is asked again, a leak is not
     assert read_queries(work.queries) == [
         ("t3_fine", GOOD.format("fine"), Outcome(None, "strict", 1)),
         ("t3_hopeless", None, Outcome("leak", None, 2)),
         ("t3_leaky", GOOD.format("leaky"), Outcome(None, "strict", 2)),
-        ("t3_wordless", None, Outcome("unreadable", None, 2)),
+        ("t3_wordless", None, Outcome("empty", None, 2)),
     ]
     counts = StageManifest.read(work.gold, "queries").counts["threads"]
-    assert (counts.seen, counts.kept, counts.dropped) == (4, 2, {"leak": 1, "unreadable": 1})
+    assert (counts.seen, counts.kept, counts.dropped) == (4, 2, {"leak": 1, "empty": 1})
     assert "threads: 2 of 4 kept" in told
 
 
@@ -138,7 +138,7 @@ def test_no_reply_is_shown_to_the_model(tmp_path: Path) -> None:
     """Neither a reply nor an answer stands in any prompt, the second asking included."""
     corpus(tmp_path)
     with stub_server(answer) as stub:
-        run("--work", tmp_path, "--model", "stub", "--url", stub.url)
+        run("--work", tmp_path, "--model", "stub", "--url", stub.url, "--max-failures", 0.25)
     assert stub.prompts
     for prompt in stub.prompts:
         assert "Giant Steps" not in prompt
@@ -149,7 +149,7 @@ def test_the_default_model_is_the_papers(tmp_path: Path) -> None:
     """gemma-3-12b-it."""
     corpus(tmp_path)
     with stub_server(answer) as stub:
-        run("--work", tmp_path, "--url", stub.url)
+        run("--work", tmp_path, "--url", stub.url, "--max-failures", 0.25)
     assert {body["model"] for body in stub.bodies} == {"google/gemma-3-12b-it"}
 
 

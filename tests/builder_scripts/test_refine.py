@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -239,14 +240,34 @@ def test_other_kinds_can_be_wanted(tmp_path: Path) -> None:
 
 
 def test_a_subreddit_without_a_genre(tmp_path: Path) -> None:
-    """Another community needs to be told its genre, one of the seven."""
+    """Another community needs to be told its genre, one of the seven or a new one."""
     work = corpus(tmp_path, subreddit="vaporwave")
     with pytest.raises(UserError, match="no genre is known of vaporwave; name it with --genre vaporwave=GENRE"):
         run("--work", tmp_path)
-    with pytest.raises(UserError, match="--genre vaporwave=Dreamy: expected SUBREDDIT=GENRE with one of Classical"):
-        run("--work", tmp_path, "--genre", "vaporwave=Dreamy")
-    run("--work", tmp_path, "--genre", "VaporWave=Electronic")
-    assert {thread.genre for thread in read_corpus(work.corpus)} == {"Electronic"}
+    for given, genre in (("VaporWave=Electronic", "Electronic"), ("r/vaporwave=Dreamy", "Dreamy")):
+        run("--work", tmp_path, "--genre", given)
+        assert {thread.genre for thread in read_corpus(work.corpus)} == {genre}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("vaporwave", "--genre vaporwave: expected SUBREDDIT=GENRE, such as country=Country"),
+        ("a b=Country", "--genre: found 'a b', expected the name of a subreddit"),
+        ("vaporwave=", "--genre: vaporwave has the genre ''; expected the name of a genre"),
+        (
+            "vaporwave=hip hop",
+            "vaporwave has the genre 'hip hop'; expected Hip-Hop, as the benchmark spells it",
+        ),
+        ("vaporwave=Overall", "this word is not free"),
+        ("vaporwave=Dreamy\n", "without blanks at the ends"),
+    ],
+)
+def test_genres_that_cannot_be(tmp_path: Path, given: str, told: str) -> None:
+    """A new genre is a name; one of the benchmark's has one spelling."""
+    corpus(tmp_path, subreddit="vaporwave")
+    with pytest.raises(UserError, match=re.escape(told)):
+        run("--work", tmp_path, "--genre", given)
 
 
 def test_tables_of_different_runs_are_not_mixed(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_example(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "building.md").read_text(encoding="utf-8")
     shown = page.partition("```yaml\n")[2].partition("```")[0]
     config = read_config(written(tmp_path, shown))
-    assert (config.release.name, config.refine.genres) == ("jazz-and-metal", {"metalcore": "Metal"})
+    assert (config.release.name, config.refine.genres) == ("jazz-and-metal", {"country": "Country"})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,8 @@ def test_the_example(tmp_path: Path) -> None:
         ({"baseline": {"zzz": 1}}, "baseline.zzz is no setting; it has model, modality, pools, seed, options"),
         ({"threads": {"min_replies": "three"}}, "threads.min_replies is 'three', expected: a valid integer"),
         ({"pools": {"designs": ["best"]}}, "pools.designs.0 is 'best', expected: 'paper', 'balanced' or 'fresh'"),
-        ({"refine": {"genres": {"ambient": "Ambient"}}}, "refine.genres.ambient is 'Ambient', expected: 'Classical'"),
+        ({"mine": {"dumps": ["a"], "subreddits": ["a b"]}}, "mine.subreddits.0: found 'a b', expected the name of a"),
+        ({"extract": {"max_failures": 2}}, "extract.max_failures is 2, expected: less than or equal to 1"),
         ({"annotate": {"labels": "x", "majority": True}}, "annotate: labels take the place of the annotators"),
         ({"work": None}, "work is null, expected: .*path"),
     ],

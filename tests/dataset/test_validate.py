@@ -55,7 +55,7 @@ def test_a_built_dataset_is_valid(tiny: Path) -> None:
         ({"candidates": ("Birch", "Elm", "Elm", "Elm")}, "repeated_candidate", 2),
         ({"candidates": ("Birch", "Elm", "", ' " ', "\n")}, "blank_candidate", 3),
         ({"candidates": (), "ground_truth": ()}, "empty_pool", 1),
-        ({"genre": "Polka"}, "unknown_genre", 1),
+        ({"genre": "hip hop"}, "unknown_genre", 1),
         ({"thread_id": ""}, "no_id", 1),
     ],
 )

@@ -26,10 +26,12 @@ from space.views import submit
 from space.views.address import Address
 from space.views.conversations import Conversations
 from space.views.files import file_of
+from space.views.genres import heat_map
 from space.views.html import Html, join, outside_link, tag
 from space.views.page import Page
+from space.views.plots import by_genre
 from space.views.table import answer_shares, table
-from space.views.threads import found
+from space.views.threads import chooser, found
 from space.views.words import NOTHING
 
 from . import toy
@@ -228,6 +230,18 @@ def test_a_genre_has_scores_and_chance_of_its_own(page: Page, desk: Desk) -> Non
     row = desk.board.snapshot().rows[0]
     assert percent(row.scores.by["genre"]["Jazz"].values["recall@20"]) in html
     assert "4 threads of Jazz" in html
+
+
+def test_a_new_genre_has_its_place(page: Page) -> None:
+    """A corpus of other communities: its genres come after the paper's, in tables, plots and choices."""
+    levels = {"Overall": 0.1, "Country": 0.2, "Jazz": 0.3, "<b>": 0.4}
+    figure = by_genre([], levels, "mrr").to_plotly_json()
+    assert figure["layout"]["xaxis"]["ticktext"] == ["Overall", "Jazz", "&lt;b&gt;", "Country"]
+    html = heat_map([], [], levels, Address())
+    assert html.index(">Jazz<") < html.index("&lt;b&gt;") < html.index(">Country<")
+    assert "Country" in chooser(["Jazz", "Country"], Address())
+    kept = Address.read({"tab": "threads", "genre": "Country"})
+    assert (kept.genre, page.settle(kept).genre, page.gone(kept)) == ("Country", "", ["genre 'Country'"])
 
 
 def test_a_hostile_name_is_text_on_every_tab(page: Page, desk: Desk) -> None:

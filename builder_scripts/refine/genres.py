@@ -1,0 +1,79 @@
+"""The genre of each subreddit: those of the paper, and further ones that the user names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from musicrs_metric.errors import UserError, plain, show, some
+from musicrs_metric.genres import GENRE_OF_SUBREDDIT, GENRES, genre_fault
+
+_SUBREDDIT = re.compile(r"[a-z0-9_.-]{2,50}")
+
+
+def subreddit_name(text: str) -> str:
+    """Bring the name of a subreddit to the form of the dumps' rows: `/r/Jazz/` is `jazz`.
+
+    Raises:
+        ValueError: It cannot be one.
+    """
+    name = text.strip().strip("/").lower().removeprefix("r/")
+    if not _SUBREDDIT.fullmatch(name):
+        raise ValueError(f"found {show(text)}, expected the name of a subreddit, such as jazz")
+    return name
+
+
+def genre_table(further: Mapping[str, str], where: str) -> dict[str, str]:
+    """Add genres to those of the paper.
+
+    Args:
+        further: Genre by subreddit; a genre need not be one of the paper's.
+        where: The setting that holds them, for messages.
+
+    Returns:
+        Genre by subreddit.
+
+    Raises:
+        UserError: A name cannot be that of a subreddit or a genre, or two spellings may mean one genre.
+    """
+    genres, spelling = dict(GENRE_OF_SUBREDDIT), {genre.casefold(): genre for genre in GENRES}
+    for text, genre in further.items():
+        try:
+            subreddit = subreddit_name(text)
+        except ValueError as error:
+            raise UserError(f"{where}: {error}") from None
+        if fault := genre_fault(genre):
+            raise UserError(f"{where}: {plain(subreddit)} has the genre {show(genre)}; {fault}")
+        other = spelling.setdefault(genre.casefold(), genre)
+        if other != genre:
+            raise UserError(f"{where}: found the genres {show(other)} and {show(genre)}; write one of them throughout")
+        genres[subreddit] = genre
+    return genres
+
+
+def require_genres(subreddits: Iterable[str], genres: Mapping[str, str], where: str) -> None:
+    """Refuse to go on where a subreddit has no genre.
+
+    Args:
+        subreddits: Names as in the rows.
+        genres: See `genre_table`.
+        where: How the user gives a genre, with `{}` in place of the subreddit.
+
+    Raises:
+        UserError: At least one has none.
+    """
+    unknown = sorted(set(subreddits) - set(genres))
+    if not unknown:
+        return
+    meant = get_close_matches(unknown[0], genres, n=1, cutoff=0.8)
+    hint = f"; did you mean the subreddit {meant[0]}?" if meant else ""
+    raise UserError(
+        f"no genre is known of {some(unknown)}; name it with {where.format(unknown[0])}, one of {', '.join(GENRES)} or "
+        f"a new one{hint}"
+    )
+
+
+def new_genres(subreddits: Iterable[str], genres: Mapping[str, str]) -> list[str]:
+    """The genres of these subreddits that the paper does not have."""
+    return sorted({genres[name] for name in subreddits} - set(GENRES))
