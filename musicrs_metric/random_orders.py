@@ -198,13 +198,9 @@ def _values(name: str, k: int, kind: PoolKind) -> tuple[Floats, Floats]:
     """The values of one thread and their probabilities."""
     size, reachable = kind.size, kind.reachable
     if name == "mrr":
-        ranks, probabilities, no_hit = [], [], 1.0
-        for rank in range(1, size - reachable + 2):
-            left = size - rank + 1
-            ranks.append(rank)
-            probabilities.append(no_hit * reachable / left)
-            no_hit *= (left - reachable) / left
-        return 1.0 / np.array(ranks), np.array(probabilities)
+        ranks = np.arange(1, size - reachable + 2)
+        hit = reachable / (size - ranks + 1)  # given that no earlier rank has one
+        return 1.0 / ranks, hit * np.cumprod(np.concatenate([[1.0], 1 - hit[:-1]]))
     depth = min(k, size)
     hits = np.arange(max(0, depth - (size - reachable)), min(reachable, depth) + 1)
     ways = comb(size, depth)
