@@ -49,7 +49,7 @@ KINDS: st.SearchStrategy[list[Kind]] = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(kinds=KINDS)
 def test_every_tail_against_all_orders(kinds: list[Kind]) -> None:
     """At every value that occurs, both tails count it in. Only values closer than the grid resolves count as equal."""
