@@ -76,8 +76,6 @@ def order_effects(
     sd_within = {name: float((v - v[0]).std(axis=0, ddof=1).mean()) for name, v in values.items()}
     means = {name: v.mean(axis=1) for name, v in values.items()}
     agreement, bias = _movements(shown, given, references)
-    # A slope leaves -1 to 1 only where the drawn orders barely move the candidates.
-    found = mean_intervals(bias[:, None], bounds=(min(-1.0, bias.min(initial=0.0)), max(1.0, bias.max(initial=0.0))))
     return OrderEffects(
         scores=summarise(_mean_table(tables, values)),
         by_order=[{name: float(of_order[k]) for name, of_order in means.items()} for k in range(len(tables))],
@@ -85,8 +83,19 @@ def order_effects(
         sd_within_thread=sd_within,
         agreement=float(agreement.mean()) if len(agreement) else None,
         position_bias=float(bias.mean()) if len(bias) else None,
-        position_bias_interval=None if found is None else (float(found.low[0]), float(found.high[0])),
+        position_bias_interval=_bias_interval(bias),
     )
+
+
+def _bias_interval(bias: Floats) -> tuple[float, float] | None:
+    # A slope leaves -1 to 1 only where the drawn orders barely move the candidates.
+    limits = min(-1.0, bias.min(initial=0.0)), max(1.0, bias.max(initial=0.0))
+    found = mean_intervals(bias[:, None], bounds=limits)
+    if found is None:
+        return None
+    if not bias.any():  # no candidate ever moved: the system ignores the order, in these threads and in others
+        return 0.0, 0.0
+    return float(found.low[0]), float(found.high[0])
 
 
 def ranks(items: Sequence[str], pool: Pool) -> Floats:

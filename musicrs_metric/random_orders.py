@@ -100,8 +100,9 @@ def null_distribution(measure: str, pools: Pools) -> NullDistribution:
     parts = sum(kind.n * one.parts for kind, one in zip(pools, moments, strict=True))
     at_most = sum(kind.n * (min(kind.reachable, k) if name == "ndcg" else 1) for kind in pools)
     step, slack = _grid(name, k, pools, high - low, parts, at_most)
-    first = max(0, int(low / step) - 1)
-    points = int((high - low) / step) + 4
+    margin = ceil(slack / step) + 2  # the splitting moves sums beyond the least and the greatest one
+    first = max(0, int(low / step) - margin)
+    points = int((high - low) / step) + 2 * margin
     length = 1 << max(points - 1, 1).bit_length()
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     for kind in pools:
@@ -154,9 +155,9 @@ def _moments(name: str, k: int, kind: PoolKind) -> _Moments:
 def _grid(name: str, k: int, pools: Pools, width: float, parts: float, most_parts: int) -> tuple[float, float]:
     """Step of the grid, and how far its splitting may move a sum."""
     shares = _denominator(name, k, pools)
-    if shares is not None and width * shares + 4 <= _MOST_POINTS:
+    if shares is not None and width * shares + 6 <= _MOST_POINTS:
         return 1 / shares, 1e-3 / shares
-    step = max(width, 1e-3) / (_POINTS - 4)
+    step = max(width, 1e-3) / (0.99 * _POINTS)
     # Each part moves by less than a step, with mean 0. By Hoeffding's inequality many of them rarely add up to more.
     return step, step * (1 + min(most_parts, 3 * sqrt(parts + 1)))
 
@@ -181,8 +182,10 @@ def _on_grid(name: str, k: int, kind: PoolKind, step: float) -> Floats:
     values, probabilities = _values(name, k, kind)
     place, share = _split(values / step)
     length = int(place.max()) + 2
-    lower = np.bincount(place, weights=probabilities * (1 - share), minlength=length)
-    return lower + np.bincount(place + 1, weights=probabilities * share, minlength=length)
+    points: Floats = np.zeros(length)
+    np.add.at(points, place, probabilities * (1 - share))
+    np.add.at(points, place + 1, probabilities * share)
+    return points
 
 
 def _split(places: Floats) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Floats]:
@@ -198,13 +201,9 @@ def _values(name: str, k: int, kind: PoolKind) -> tuple[Floats, Floats]:
     """The values of one thread and their probabilities."""
     size, reachable = kind.size, kind.reachable
     if name == "mrr":
-        ranks, probabilities, no_hit = [], [], 1.0
-        for rank in range(1, size - reachable + 2):
-            left = size - rank + 1
-            ranks.append(rank)
-            probabilities.append(no_hit * reachable / left)
-            no_hit *= (left - reachable) / left
-        return 1.0 / np.array(ranks), np.array(probabilities)
+        ranks = np.arange(1, size - reachable + 2)
+        hit = reachable / (size - ranks + 1)  # given that no earlier rank has one
+        return 1.0 / ranks, hit * np.cumprod(np.concatenate([[1.0], 1 - hit[:-1]]))
     depth = min(k, size)
     hits = np.arange(max(0, depth - (size - reachable)), min(reachable, depth) + 1)
     ways = comb(size, depth)
@@ -217,7 +216,8 @@ def _gains(k: int, kind: PoolKind) -> Floats:
     """What a hit at each rank adds to the nDCG of a thread."""
     gains = discounts(max(min(k, kind.size), min(k, kind.relevant)))
     ideal = gains[: min(k, kind.relevant)].sum()
-    return gains[: min(k, kind.size)] / ideal
+    shares: Floats = gains[: min(k, kind.size)] / ideal
+    return shares
 
 
 def _gains_on_grid(gains: Floats, kind: PoolKind, step: float) -> Floats:

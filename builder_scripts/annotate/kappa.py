@@ -158,9 +158,8 @@ def _with_interval(statistic: Callable[[Floats], float], n_threads: int, resampl
         if np.isnan(value):
             return _Estimate(None, reason="one label throughout, so kappa is undefined")
         if n_threads < SMALLEST_SAMPLE:
-            return _Estimate(
-                value, reason=f"{count(n_threads, 'thread')}, an interval needs at least {SMALLEST_SAMPLE}"
-            )
+            few = f"{count(n_threads, 'thread')}, an interval of kappa needs at least {SMALLEST_SAMPLE}"
+            return _Estimate(value, reason=few)
         drawn = rng.multinomial(n_threads, np.full(n_threads, 1 / n_threads), size=resamples)
         values = np.array([statistic(times.astype(float)) for times in drawn])
     defined = values[~np.isnan(values)]

@@ -61,14 +61,15 @@ def _table(chance: Line) -> tuple[Html, ...]:
             f"Chance is {level}, not 0",
             "A random order of a pool finds right answers too; what it reaches on average follows from the sizes of "
             "pools and answers and is exact. "
-            f"Rule for {VERDICT_RULE}. The verdict of a row depends on that row alone. If threads have no prediction, it "
-            "covers the others.",
+            f"Rule for {VERDICT_RULE}. The verdict of a row depends on that row alone. It covers the threads with a "
+            "prediction.",
         ),
         (
             "Intervals",
             "95 %: how far the score would move with other threads of the same kind. From 450 threads on by drawing "
-            "threads again ten thousand times, below by Gaffke’s bounds, and not for fewer than five threads. Whether two systems differ is told by their paired difference (tab Compare), not by "
-            "whether their intervals overlap.",
+            "threads again ten thousand times, below by Gaffke’s bounds, and not for fewer than five threads. Whether "
+            "two systems differ is told by their paired difference (tab Compare), not by whether their intervals "
+            "overlap.",
         ),
         (
             "Rank and group",

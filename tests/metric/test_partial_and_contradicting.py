@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,14 @@ from musicrs_metric.predictions import Prediction, contradictions, read_predicti
 from musicrs_metric.references import References, load_references
 from musicrs_metric.runs import score_predictions
 
-from .support import Cli, write_lines
+from .support import Outcome, run_cli, write_lines
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    return lambda *arguments: run_cli(capsys, monkeypatch, *arguments)
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ KINDS: st.SearchStrategy[list[Kind]] = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(kinds=KINDS)
 def test_every_tail_against_all_orders(kinds: list[Kind]) -> None:
     """At every value that occurs, both tails count it in. Only values closer than the grid resolves count as equal."""
@@ -129,7 +129,8 @@ def test_the_verdict_covers_the_answered_threads() -> None:
     scores = score(rankings, [["0"]] * 42, [pool] * 42, k=5, groups={"genre": ["a", "b"] * 21})
     assert scores.values["mrr"] == pytest.approx((1 / 10 + 1 / 6) / 42)
     assert scores.answered is not None
-    assert (scores.answered.n, scores.answered.values["mrr"]) == (2, pytest.approx((1 / 10 + 1 / 6) / 2))
+    assert scores.answered.n == 2
+    assert scores.answered.values["mrr"] == pytest.approx((1 / 10 + 1 / 6) / 2)
     assert scores.verdict("mrr") == scores.verdict("recall@5") == "at"
     assert {name: group.verdict("mrr") for name, group in scores.by["genre"].items()} == {"a": "at", "b": "at"}
     nothing = score([None] * 3, [["0"]] * 3, [pool] * 3, k=5)
