@@ -208,7 +208,7 @@ def test_an_address_with_a_secret_is_refused(url: str) -> None:
 @pytest.mark.parametrize("url", ["localhost:8000/v1", "ftp://host/v1", "", "http:///v1"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """Before anything is asked, with an example of a good one."""
-    with pytest.raises(UserError, match=r"--url .*expected an address like http://127\.0\.0\.1:8000/v1"):
+    with pytest.raises(UserError, match=r"--url .*expected a URL like http://127\.0\.0\.1:8000/v1"):
         Server(MODEL, url)
 
 
