@@ -28,7 +28,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx2
-    from openai import OpenAI
+    import openai
 
 __all__ = ["BUDGETS", "EXAMPLE_URL", "Chat", "ChatError", "ChatReply", "ChatServer", "Form", "read_extra_body"]
 
@@ -52,7 +52,8 @@ Messages = Sequence[Mapping[str, Any]]
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 # A server that asks for a longer wait is not waited for.
 LONGEST_RETRY_AFTER_S = 120.0
-_LARGEST = 32 * 2**20  # bytes of a reply
+LARGEST = 32 * 2**20  # bytes of a reply
+_SEARCHED = 100_000  # bytes of a page in which words are looked for
 # Besides 5xx: statuses that say that the server is busy; any other would be said again.
 PASSING = (408, 409, 425, 429)
 _FIELD_REFUSED = (400, 422)
@@ -189,24 +190,21 @@ class Chat:
 
     def _send(self, messages: Messages, fields: Mapping[str, Any], *, is_first: bool = False) -> ChatReply:
         """Try until there is an answer, a refusal, or no attempt left."""
-        for attempt in range(self.server.retries + 1):
-            failure = self._attempt(messages, fields)
-            if isinstance(failure, ChatReply):
-                return failure
-            if not failure.is_passing or attempt == self.server.retries:
-                break
-            if failure.wait_s is not None and failure.wait_s > LONGEST_RETRY_AFTER_S:
-                failure = _Failure(
-                    f"{failure.message}; the server asks to wait for {failure.wait_s:.0f} s", failure.status
-                )
-                break
-            time.sleep(_backoff(attempt) if failure.wait_s is None else failure.wait_s)
-        # Some servers fail where a grammar is not for them: status 500, with the name of the field.
-        if is_first and failure.status in (500, 501) and names_field(failure.named):
-            raise FieldRefusedError(failure.message, failure.named)
-        return self._give_up(failure)
+        attempt = 0
+        while True:
+            try:
+                return self._attempt(messages, fields)
+            except _Failure as failure:
+                if not failure.is_passing or attempt == self.server.retries:
+                    self._give_up(failure, is_first)
+                if failure.wait_s is not None and failure.wait_s > LONGEST_RETRY_AFTER_S:
+                    asked = f"the server asks to wait for {failure.wait_s:.0f} s"
+                    raise ChatError(f"{failure}; {asked}", is_down=True) from None
+                wait_s = _backoff(attempt) if failure.wait_s is None else failure.wait_s
+            time.sleep(wait_s)
+            attempt += 1
 
-    def _attempt(self, messages: Messages, fields: Mapping[str, Any]) -> ChatReply | _Failure:
+    def _attempt(self, messages: Messages, fields: Mapping[str, Any]) -> ChatReply:
         import httpx2
         import openai
 
@@ -215,103 +213,106 @@ class Chat:
         stream = self._client.chat.completions.with_streaming_response
         try:
             with stream.create(model=self.server.model, messages=list(messages), extra_body=body) as raw:  # type: ignore[arg-type]
-                headers = raw.headers
+                wait_s = _retry_after(raw.headers)
                 data = self._read(raw.iter_bytes())
         except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError):
-            return _Failure(f"no answer within {self.server.timeout_s:g} s", is_passing=True)
+            raise _Failure(f"no answer within {self.server.timeout_s:g} s", is_passing=True) from None
         except openai.APIStatusError as error:
             return self._refused(error)
         except (openai.APIConnectionError, httpx2.HTTPError, httpx2.StreamError) as error:
-            return _Failure(f"no connection ({words(error.__cause__ or error)})", is_passing=True)
+            raise _Failure(f"no connection ({words(error.__cause__ or error)})", is_passing=True) from None
         except openai.OpenAIError as error:
-            return _Failure(f"no chat completion came: {words(error)}", is_passing=True)
-        except (httpx2.InvalidURL, UnicodeError, ValueError, TypeError, RecursionError) as error:
-            return _Failure(f"the request cannot be sent: {words(error)}")
-        if data is None:
-            return _Failure(f"the reply is larger than {_LARGEST // 2**20} MB")
-        return self._reading(data, _retry_after(headers))
+            raise _Failure(f"no chat completion came: {words(error)}", is_passing=True) from None
+        except (httpx2.InvalidURL, ValueError, TypeError, RecursionError) as error:
+            raise _Failure(f"the request cannot be sent: {words(error)}") from None
+        return self._reading(data, wait_s)
 
-    def _read(self, chunks: Any) -> bytes | None:
-        """A whole body; None where it is too large to be an answer."""
+    def _read(self, chunks: Iterator[bytes]) -> bytes:
+        """A whole body, in the time of one attempt."""
         deadline = time.monotonic() + self.server.timeout_s
         data = bytearray()
         for chunk in chunks:
             data += chunk
-            if len(data) > _LARGEST:
-                return None
+            if len(data) > LARGEST:
+                raise _Failure(f"the reply is larger than {LARGEST // 2**20} MB")
             if time.monotonic() > deadline:  # a server that sends a byte now and then
                 raise TimeoutError
         return bytes(data)
 
-    def _reading(self, data: bytes, wait_s: float | None) -> ChatReply | _Failure:
+    def _reading(self, data: bytes, wait_s: float | None) -> ChatReply:
+        """The reply in a body of status 200."""
         secret = self.server.secret
         try:
-            body = json.loads(data)
-        except (ValueError, RecursionError):
-            text = data[:100_000].decode(errors="replace")
+            return _without_key(read_reply(json.loads(data)), secret)
+        except ReplyError as error:
+            if is_spent_budget(str(error)):
+                return ChatReply("", "cut")
+            passing = error.status is None or _passes(error.status)
+            raise _Failure(
+                secret.words(error), error.status, is_passing=passing, wait_s=wait_s, named=str(error)
+            ) from None
+        except (ValueError, RecursionError):  # no JSON, or a bottomless one
+            text = data[:_SEARCHED].decode(errors="replace")
             kind = "a stream of events" if text.lstrip().startswith(("data:", "event:")) else "no JSON"
             found = secret.words(error_words(text)) or "nothing"
-            return _Failure(f"no chat completion came but {kind}: {found}", is_passing=True, wait_s=wait_s)
-        try:
-            reply = read_reply(body)
-        except ReplyError as error:
-            status = error.status
-            passing = status is None or _passes(status)
-            if status is not None and is_spent_budget(str(error)):
-                return ChatReply("", "cut")
-            return _Failure(secret.words(error), status, is_passing=passing, wait_s=wait_s, named=str(error))
-        except RecursionError:
-            return _Failure("the reply is nested too deeply", is_passing=True)
-        return _without_key(reply, secret)
+            raise _Failure(f"no chat completion came but {kind}: {found}", is_passing=True, wait_s=wait_s) from None
 
-    def _refused(self, error: Any) -> ChatReply | _Failure:
-        """A status from 400."""
-        status, body = error.status_code, error.body
-        words = error_words(body) or error_words(error.response.text[:100_000]) or "no reason is given"
+    def _refused(self, error: openai.APIStatusError) -> ChatReply:
+        """The failure that a status from 400 is; or the reply that it stands for."""
+        status, code = error.status_code, str(error.code)
+        words = error_words(error.body) or error_words(error.response.text[:_SEARCHED]) or "no reason is given"
         if is_spent_budget(words):
             return ChatReply("", "cut")
-        param = getattr(error, "param", None)
-        named = param if isinstance(param, str) and param else words
-        shown = self.server.secret.words(words)
-        code = str(getattr(error, "code", ""))
-        passing = _passes(status) and code not in _NO_CREDIT
-        wait_s = _retry_after(error.response.headers)
-        return _Failure(f"status {status}: {shown}", status, is_passing=passing, wait_s=wait_s, named=named, code=code)
+        raise _Failure(
+            f"status {status}: {self.server.secret.words(words)}",
+            status,
+            is_passing=_passes(status) and code not in _NO_CREDIT,
+            wait_s=_retry_after(error.response.headers),
+            named=error.param if isinstance(error.param, str) and error.param else words,
+            code=code,
+        ) from None
 
-    def _give_up(self, failure: _Failure) -> NoReturn:
+    def _give_up(self, failure: _Failure, is_first: bool) -> NoReturn:
         server, status = self.server, failure.status
         if status == 401:
-            told = "was refused" if server.secret.value else "is not set"
-            raise UserError(f"{server.url}: {failure.message}; the key in ${server.key_variable} {told}")
+            state = "was refused" if server.secret.value else "is not set"
+            raise UserError(f"{server.url}: {failure}; the key in ${server.key_variable} {state}") from None
         if status == 402 or failure.code in _NO_CREDIT:
-            raise UserError(f"{server.url}: {failure.message}; the account of the key in ${server.key_variable} pays")
+            raise UserError(f"{server.url}: {failure}; the account of ${server.key_variable} has no credit") from None
         if status == 404:
             raise UserError(
-                f"{server.url}: no model {show(server.model)} there ({failure.message}); name it with "
-                f"{server.model_option} as the server does, and give {server.url_option} up to and with /v1"
-            )
+                f"{server.url}: no model {show(server.model)} there ({failure}); name it with {server.model_option} as "
+                f"the server does, and give {server.url_option} up to and with /v1"
+            ) from None
         if status == 403:
             hint = f"check the key in ${server.key_variable} and what it allows"
-            raise ChatError(f"{failure.message}; {hint}", is_down=False)
-        if status in _FIELD_REFUSED:
-            raise FieldRefusedError(failure.message, failure.named)
+            raise ChatError(f"{failure}; {hint}", is_down=False) from None
+        # Some servers fail where a grammar is not for them: status 500, with the name of the field.
+        by_field = is_first and status in (500, 501) and names_field(failure.named)
+        if status in _FIELD_REFUSED or by_field:
+            raise FieldRefusedError(str(failure), failure.named) from None
         times = f", {server.retries + 1} times" if failure.is_passing and server.retries else ""
-        raise ChatError(f"{failure.message}{times}", is_down=failure.is_passing)
+        raise ChatError(f"{failure}{times}", is_down=failure.is_passing) from None
 
 
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 
 
-@dataclass(frozen=True)
-class _Failure:
-    """An attempt without an answer: why, and whether and when the next may have one."""
+class _Failure(Exception):
+    """An attempt without an answer, and whether and when the next may have one."""
 
-    message: str
-    status: int | None = None
-    is_passing: bool = False
-    wait_s: float | None = None
-    named: str = ""
-    code: str = ""
+    def __init__(
+        self,
+        message: str,
+        status: int | None = None,
+        *,
+        is_passing: bool = False,
+        wait_s: float | None = None,
+        named: str = "",
+        code: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.status, self.is_passing, self.wait_s, self.named, self.code = status, is_passing, wait_s, named, code
 
 
 def read_extra_body(path: Path) -> dict[str, Any]:
@@ -343,7 +344,7 @@ def is_spent_budget(words: str) -> bool:
     return "could not finish the message" in lowered or "model output limit was reached" in lowered
 
 
-def _client(server: ChatServer) -> OpenAI:
+def _client(server: ChatServer) -> openai.OpenAI:
     import httpx2
     from openai import Omit, OpenAI
 

@@ -139,7 +139,7 @@ def error_words(body: Any) -> str:
         return "; ".join(dict.fromkeys(words for item in body[:5] if (words := error_words(item))))
     if not isinstance(body, dict):
         return ""
-    found = []
+    found: list[str] = []
     for key in ("error", "errors", "message", "msg", "detail", "details", "error_msg", "error_message", "reason"):
         value = body.get(key)
         words = error_words(_unpacked(value)) if value else ""
