@@ -58,6 +58,22 @@ class RunFolder:
             found = self._earlier() | found
         return {key: p for key, p in found.items() if not (retry_failed and p.outcome == "failed")}
 
+    def earlier_card(self) -> RunCard | None:
+        """The card of the session before this one, or its draft; None where there was none.
+
+        While the folder is held, the draft is that of this session.
+        """
+        files = (self._draft, self.path / RUN_CARD)
+        cards = [
+            card for file in files if file.exists() and not list(differences(card := read_run_card(file), self.card))
+        ]
+        return cards[0] if cards else None
+
+    def update(self, card: RunCard) -> None:
+        """Put more on the card while the folder is held."""
+        self.card = card
+        write_run_card(self._draft, card)
+
     def set_aside(self) -> str | None:
         """Say which lines of the part files are not reused and why; None where all are."""
         why = read_parts(self.parts, self.config, self._thread_ids).set_aside
@@ -93,7 +109,7 @@ class RunFolder:
         with lock:
             write_run_card(self._draft, self.card)
             gather(self.parts, finished.values(), self.config)
-            gather_notes(self.parts, finished)
+            gather_notes(self.path, self.parts, finished)
             yield
 
     def end(self, predictions: Sequence[Prediction], card: RunCard, heard: Record | None) -> None:
