@@ -177,6 +177,12 @@ def passing_settings(card: RunCard) -> dict[str, Any]:
     return {name: value for name, value in card.settings.items() if name in names}
 
 
+def carry_changes(card: RunCard, earlier: RunCard) -> RunCard:
+    """The card with what `note_changes` put on that of an earlier session."""
+    kept = {_EARLIER: earlier.extra[_EARLIER]} if _EARLIER in earlier.extra else {}
+    return replace(card, extra=card.extra | kept)
+
+
 def note_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[RunCard, list[str]]:
     """Keep on the card what an earlier session of the run did otherwise.
 

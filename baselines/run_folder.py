@@ -28,6 +28,10 @@ class RunFolder:
         card: Draft of the run's card.
         thread_ids: The threads of the dataset.
 
+    Attributes:
+        card: The card as far as it is known.
+        earlier: The card of the session before this one, or its draft; None where there was none.
+
     Raises:
         UserError: The folder holds another run, predictions that no card goes with, or a `parts/` that no run made.
     """
@@ -40,6 +44,8 @@ class RunFolder:
         self.config = identity_hash(card)
         self._draft, self._lock = self.parts / RUN_CARD, self.parts / "lock"
         self._check()
+        cards = [read_run_card(file) for file in (self._draft, path / RUN_CARD) if file.exists()]
+        self.earlier = next((earlier for earlier in cards if not any(differences(earlier, card))), None)
 
     def finished(self, retry_failed: bool = False) -> dict[str, Prediction]:
         """Read what earlier sessions finished.
@@ -57,17 +63,6 @@ class RunFolder:
         if self._predictions.exists():
             found = self._earlier() | found
         return {key: p for key, p in found.items() if not (retry_failed and p.outcome == "failed")}
-
-    def earlier_card(self) -> RunCard | None:
-        """The card of the session before this one, or its draft; None where there was none.
-
-        While the folder is held, the draft is that of this session.
-        """
-        files = (self._draft, self.path / RUN_CARD)
-        cards = [
-            card for file in files if file.exists() and not list(differences(card := read_run_card(file), self.card))
-        ]
-        return cards[0] if cards else None
 
     def update(self, card: RunCard) -> None:
         """Put more on the card while the folder is held."""

@@ -14,7 +14,7 @@ from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import RunCard
 
 from .answers import FAILURES, Answers, blaming
-from .card import complete_card, draft_card, note_changes, passing_settings
+from .card import carry_changes, complete_card, draft_card, note_changes, passing_settings
 from .data import Data
 from .hearing import Record, check_clips
 from .notes import NoteWriter, answered, finish_notes, read_answers, sum_ledgers
@@ -99,16 +99,16 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
     if plan.system.failures_pass:  # an answer that could not be read stays; a request that failed is sent again
         kept = answered(plan.out, folder.parts)
         finished = {name: p for name, p in finished.items() if p.outcome != "failed" or name in kept}
-    wanted = plan.wanted(finished)
+    wanted = plan.wanted(folder.finished())
     if folder.is_complete and finished.keys() == set(wanted):
         return Result(in_order(wanted, finished), folder.read_card(), len(finished)) if processes.is_main else None
 
     set_aside = folder.set_aside()
     if set_aside and processes.is_main:
         reporter.say(set_aside)
-    earlier = folder.earlier_card()
-    if earlier is not None:
-        _note(folder, reporter, passing_settings(earlier), passing_settings(folder.card))
+    if folder.earlier is not None:
+        folder.card = carry_changes(folder.card, folder.earlier)
+        _note(folder, processes, reporter, passing_settings(folder.earlier), passing_settings(folder.card))
     started = time.monotonic()
     processes.wait()  # every process has read the folder before one of them changes it
     with folder.held(finished) if processes.is_main else nullcontext():
@@ -181,7 +181,7 @@ def _rank(
                 system.prepare(sight.before())
             if processes.is_main:
                 with blaming(system.declaration.name, "findings", plan.out / FAILURES):
-                    _note_findings(plan, folder, reporter)
+                    _note_findings(plan, folder, processes, reporter)
             notes = NoteWriter(folder.parts, processes.rank)
             with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
                 for start in range(0, len(positions), size):
@@ -201,17 +201,20 @@ def _rank(
     return trouble
 
 
-def _note_findings(plan: Plan, folder: RunFolder, reporter: Reporter) -> None:
+def _note_findings(plan: Plan, folder: RunFolder, processes: Processes, reporter: Reporter) -> None:
     """Put on the card what the system found out when it was prepared, and say where an earlier session differed."""
-    findings, earlier = plan.system.findings(), folder.earlier_card()
+    findings = plan.system.findings()
     if findings:
-        _note(folder, reporter, {} if earlier is None else earlier.extra, findings)
+        before = {} if folder.earlier is None else folder.earlier.extra
+        _note(folder, processes, reporter, before, findings)
         folder.update(replace(folder.card, extra=folder.card.extra | findings))
 
 
-def _note(folder: RunFolder, reporter: Reporter, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def _note(
+    folder: RunFolder, processes: Processes, reporter: Reporter, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> None:
     folder.card, lines = note_changes(folder.card, before, now)
-    for line in lines:
+    for line in lines if processes.is_main else ():
         reporter.say(line)
 
 

@@ -59,12 +59,11 @@ class EmptyAnswers:
                 "thinking off with --extra-body FILE"
             )
         return (
-            f"the budget --answer-tokens{self._budget} is too small: name a larger one, such as --answer-tokens 8192, or "
-            "switch thinking off with --extra-body FILE"
+            f"the budget --answer-tokens{self._budget} is too small: name a larger one, such as --answer-tokens 8192, "
+            "or switch thinking off with --extra-body FILE"
         )
 
 
 def _thought(record: Mapping[str, Any]) -> bool:
-    """Whether the model wrote reasoning, apart from its answer or as an answer without an end."""
-    tokens = record.get("tokens") or {}
-    return bool(record.get("reasoning") or tokens.get("reasoning") or str(record.get("answer") or "").strip())
+    """Whether the server sends or counts reasoning, or the budget was used up on nothing that is an answer."""
+    return bool(record.get("cut") or record.get("reasoning") or (record.get("tokens") or {}).get("reasoning"))

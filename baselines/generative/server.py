@@ -147,7 +147,7 @@ def _details(prompt: Prompt, reply: ChatReply) -> dict[str, Any]:
     kept: dict[str, Any] = {"tokens": tokens, "prompt_bytes": len(prompt.text.encode(errors="replace"))}
     if reply.reasoning:
         kept["reasoning"] = reply.reasoning
-    return kept | {"model": reply.model, "finish_reason": reply.finish_reason}
+    return kept | {"model": reply.model, "finish_reason": reply.finish_reason, "cut": reply.finish == "cut"}
 
 
 def _key(prompt: Prompt, budget: int) -> str:
