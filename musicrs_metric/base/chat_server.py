@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     import openai
 
+_SECRET = re.compile(r"(?:^|[_-])(?:(?:api|access|secret)[_-]?key|secret|password|authorization)$", re.IGNORECASE)
 # What a run itself decides; no file of further fields may.
 _RESERVED = {
     "model": "--model-name", "messages": "the protocol", "max_tokens": "--answer-tokens",
@@ -81,7 +83,22 @@ def read_extra_body(path: Path) -> dict[str, Any]:
     for name in values:
         if name in _RESERVED:
             raise UserError(f"--extra-body {path}: field {show(name)} is decided by {_RESERVED[name]}; remove it")
+    secret = next(_secrets(values), None)
+    if secret is not None:
+        raise UserError(
+            f"--extra-body {path}: field {show(secret)} holds a secret, and the run card shows these fields; put the "
+            "key into the environment variable of the server"
+        )
     return values
+
+
+def _secrets(values: Any) -> Iterator[str]:
+    """Names of fields that hold a key or a password, at any depth."""
+    if isinstance(values, dict):
+        yield from (name for name, value in values.items() if value and _SECRET.search(name))
+    if isinstance(values, dict | list):
+        for value in values.values() if isinstance(values, dict) else values:
+            yield from _secrets(value)
 
 
 def make_client(server: ChatServer) -> openai.OpenAI:
