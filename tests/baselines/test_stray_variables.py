@@ -10,6 +10,7 @@ from baselines.processes import device, launched
 from musicrs_metric.errors import UserError
 
 _NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_WHOLE = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "9"}
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +28,9 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
     ({"WORLD_SIZE": "2", "RANK": "x"}, "RANK='x' in the environment"),
     ({"WORLD_SIZE": "2", "RANK": "2"}, "RANK=2, WORLD_SIZE=2: expected a RANK below"),
     ({"WORLD_SIZE": "1", "RANK": "1"}, "RANK=1, WORLD_SIZE=1: expected a RANK below"),
-    ({"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "x"}, "MASTER_PORT"),
-    ({"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "7", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "9"}, "LOCAL_RANK=7"),
+    (_WHOLE | {"MASTER_PORT": "x"}, "MASTER_PORT='x'"),
+    (_WHOLE | {"MASTER_PORT": "70000"}, "MASTER_PORT=70000"),
+    (_WHOLE | {"LOCAL_RANK": "7"}, "LOCAL_RANK=7"),
 ])  # fmt: skip
 def test_what_no_launcher_set_is_refused(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str
