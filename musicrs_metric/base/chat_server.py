@@ -110,18 +110,20 @@ def make_client(server: ChatServer) -> openai.OpenAI:
     import httpx2
     from openai import Omit, OpenAI
 
-    # The environment of OpenAI's own client is not for this server.
+    key = server.secret.value or "none"
+    # Headers in the environment of OpenAI's own client are not for this server.
     lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-    foreign: dict[str, Any] = {line.partition(":")[0].strip(): Omit() for line in lines if ":" in line}
+    headers: dict[str, Any] = {name.strip(): Omit() for line in lines if (name := line.partition(":")[0]) != line}
+    headers = {name: value for name, value in headers.items() if name.lower() != "authorization"}
     try:
         return OpenAI(
             base_url=server.url,
-            api_key=server.secret.value or "none",
+            api_key=key,
             organization="",
             project="",
             timeout=server.timeout_s,
             max_retries=0,  # `Chat` does the waiting, because errors also come with status 200
-            default_headers=foreign,
+            default_headers=headers | {"Authorization": f"Bearer {key}"},
         )
     except (httpx2.InvalidURL, ValueError, ImportError) as error:  # such as a proxy that is no URL
         raise UserError(
