@@ -8,7 +8,7 @@ import platform
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,8 @@ _NOT_IDENTITY = {
 
 # Where a card names the options that may differ, too.
 _PASSING = "passing_settings"
+# Where it keeps what they were in earlier sessions.
+_EARLIER = "earlier_settings"
 
 
 def draft_card(system: System, system_name: str, data: Data, name: str | None = None) -> RunCard:
@@ -121,10 +123,15 @@ def count_outcomes(predictions: Iterable[Prediction]) -> dict[str, int]:
     return dict(sorted(Counter(prediction.outcome or "ok" for prediction in predictions).items()))
 
 
-def identity(card: RunCard) -> dict[str, Any]:
-    """What makes two runs the same one: everything that a prediction depends on."""
+def identity(card: RunCard, passing: Collection[str] | None = None) -> dict[str, Any]:
+    """What makes two runs the same one: everything that a prediction depends on.
+
+    Args:
+        card: The card.
+        passing: The options that may differ; those that the card names where None.
+    """
     values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
-    passing = card.extra.get(_PASSING, ())
+    passing = card.extra.get(_PASSING, ()) if passing is None else passing
     settings = {key: value for key, value in card.settings.items() if key not in passing}
     for holder in (values, settings):
         if holder.get("protocol") in RENAMED:
@@ -145,7 +152,9 @@ def identity_hash(card: RunCard) -> str:
 
 def differences(earlier: RunCard, now: RunCard) -> Iterator[str]:
     """Name what makes two runs different ones, the options one by one."""
-    before, after = (_flat(identity(card)) for card in (earlier, now))
+    # An option that this version lets differ may have been part of the identity when the earlier run was made.
+    passing = {*earlier.extra.get(_PASSING, ()), *now.extra.get(_PASSING, ())}
+    before, after = (_flat(identity(card, passing)) for card in (earlier, now))
     for key in before | after:
         if before.get(key) != after.get(key):
             yield f"{key} was {show(before.get(key))} and is now {show(after.get(key))}"
@@ -160,6 +169,40 @@ def code_version() -> str:
     except (OSError, subprocess.SubprocessError):
         return musicrs_metric.__version__
     return f"{musicrs_metric.__version__}+{found.stdout.strip()}"
+
+
+def passing_settings(card: RunCard) -> dict[str, Any]:
+    """The options that may differ between two sessions of one run, such as the URL of a server."""
+    names = card.extra.get(_PASSING, ())
+    return {name: value for name, value in card.settings.items() if name in names}
+
+
+def carry_changes(card: RunCard, earlier: RunCard) -> RunCard:
+    """The card with what `note_changes` put on that of an earlier session."""
+    kept = {_EARLIER: earlier.extra[_EARLIER]} if _EARLIER in earlier.extra else {}
+    return replace(card, extra=card.extra | kept)
+
+
+def note_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[RunCard, list[str]]:
+    """Keep on the card what an earlier session of the run did otherwise.
+
+    Args:
+        card: The card of this session.
+        before: Names and values of the earlier session.
+        now: Names and values of this one.
+
+    Returns:
+        The card, with what changed under "earlier_settings", and a line per change.
+    """
+    changed = {name: before[name] for name in now if name in before and before[name] != now[name]}
+    if not changed:
+        return card, []
+    earlier = [*card.extra.get(_EARLIER, ()), changed]
+    lines = [
+        f"{name} was {to_json(value)} in an earlier session and is now {to_json(now[name])}"
+        for name, value in changed.items()
+    ]
+    return replace(card, extra=card.extra | {_EARLIER: earlier}), lines
 
 
 def _check(card: RunCard, system: str) -> None:

@@ -20,7 +20,17 @@ from .registry import SYSTEMS, missing_packages, system_class
 if TYPE_CHECKING:
     from rich.table import Table
 
-_PACKAGES = ("torch", "transformers", "accelerate", "huggingface_hub", "datasets", "soundfile", "soxr", "rapidfuzz")
+_PACKAGES = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "huggingface_hub",
+    "datasets",
+    "soundfile",
+    "soxr",
+    "rapidfuzz",
+    "openai",
+)
 _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth")
 
 

@@ -41,4 +41,6 @@ def dry_run(plan: Plan) -> Iterator[str]:
     yield from (f"{name}: {value}" for name, value in known.items() if value is not None)
     with blaming(system.declaration.name, "outlook"):
         yield from system.outlook(threads[0].without_labels(), plan.batch_size or system.declaration.batch_size)
+        wanted = set(plan.wanted({}))
+        yield from system.estimate([thread.without_labels() for thread in threads if thread.thread_id in wanted])
     yield "Nothing was loaded and nothing was written (--dry-run)."

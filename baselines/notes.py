@@ -40,13 +40,17 @@ class NoteWriter:
                 file.writelines(lines)
 
 
-def gather_notes(parts: Path, finished: Container[str]) -> None:
-    """Leave one file with the notes of finished threads: those of others were written just before a kill.
+def gather_notes(folder: Path, parts: Path, finished: Container[str]) -> None:
+    """Leave one file with the notes of finished threads: others are of failures, or were written just before a kill.
 
     Args:
+        folder: The run folder; an earlier session may have left a file there.
         parts: The folder of part files.
         finished: Threads whose predictions are on disk.
     """
+    earlier = list(_read(folder / FILE))
+    if any(note["thread_id"] not in finished for note in earlier):
+        write_text(folder / FILE, (_line(note) for note in earlier if note["thread_id"] in finished))
     files = _files(parts)
     kept = {note["thread_id"]: note for file in files for note in _read(file) if note["thread_id"] in finished}
     gathered = parts / "answers0.jsonl"
@@ -57,12 +61,12 @@ def gather_notes(parts: Path, finished: Container[str]) -> None:
             file.unlink()
 
 
-def has_notes(folder: Path, parts: Path) -> bool:
-    """Whether any thread was answered; the arguments are those of `finish_notes`."""
-    return (folder / FILE).exists() or bool(_files(parts))
+def answered(folder: Path, parts: Path) -> set[str]:
+    """The threads that a model answered, readably or not; the arguments are those of `finish_notes`."""
+    return {note["thread_id"] for file in [folder / FILE, *_files(parts)] for note in _read(file)}
 
 
-def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> dict[str, int]:
+def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> list[Note]:
     """Make one file of all notes, in dataset order.
 
     Args:
@@ -71,7 +75,7 @@ def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> dict[s
         thread_ids: The threads whose notes are kept.
 
     Returns:
-        The sum of their ledgers; empty where there are none.
+        The notes.
     """
     files = _files(parts)
     found = {note["thread_id"]: note for file in [folder / FILE, *files] for note in _read(file)}
@@ -80,7 +84,7 @@ def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> dict[s
         write_text(folder / FILE, map(_line, notes))
     for file in files:
         file.unlink()
-    return sum_ledgers(note.get("ledger") for note in notes)
+    return notes
 
 
 def read_answers(folder: Path) -> dict[str, str | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
@@ -17,7 +17,14 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 from musicrs_metric.errors import UserError
 
 
-def option(default: Any, text: str, *, identity: bool = True, aliases: Mapping[str, str] | None = None) -> Any:
+def option(
+    default: Any,
+    text: str,
+    *,
+    identity: bool = True,
+    aliases: Mapping[str, str] | None = None,
+    read: Callable[[str], str] | None = None,
+) -> Any:
     """Declare an option.
 
     Args:
@@ -25,8 +32,10 @@ def option(default: Any, text: str, *, identity: bool = True, aliases: Mapping[s
         text: One line for `show`.
         identity: Whether runs under two values of it are two runs.
         aliases: Earlier names of values to their names of today; they are understood and shown nowhere.
+        read: Makes the value out of what the command line says, such as the content of a file; raises `UserError`.
     """
-    return field(default=default, metadata={"help": text, "identity": identity, "aliases": aliases or {}})
+    metadata = {"help": text, "identity": identity, "aliases": aliases or {}, "read": read}
+    return field(default=default, metadata=metadata)
 
 
 def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
@@ -47,9 +56,9 @@ def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
     parser = _Parser(prog=system, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     hints = get_type_hints(cls)
     for item in fields(cls):
-        parser.add_argument(
-            flag(item.name), dest=item.name, **_keywords(hints[item.name], item.metadata.get("aliases", {}))
-        )
+        read, aliases = item.metadata.get("read"), item.metadata.get("aliases", {})
+        keywords = {"type": _reader(read)} if read else _keywords(hints[item.name], aliases)
+        parser.add_argument(flag(item.name), dest=item.name, **keywords)
     known, unknown = parser.parse_known_args(list(arguments))
     if unknown:
         flags = ", ".join(flag(item.name) for item in fields(cls))
@@ -91,6 +100,16 @@ def chosen(options: Any) -> str:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{self.prog}: {message}")
+
+
+def _reader(read: Callable[[str], str]) -> Callable[[str], str]:
+    def convert(text: str) -> str:
+        try:
+            return read(text)
+        except UserError as error:  # argparse keeps the words of its own errors only
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
 
 
 def _keywords(hint: Any, aliases: Mapping[str, str]) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, show
 
 if TYPE_CHECKING:
     import torch
@@ -57,11 +58,23 @@ class Processes:
 
 
 def launched() -> Processes:
-    """The processes that the launcher started; torch is imported only where there are several."""
+    """The processes that the launcher started; torch is imported only where there are several.
+
+    Raises:
+        UserError: The environment speaks of several processes, and no launcher started them; or they do not find each
+            other.
+    """
     world = launched_world()
     if world <= 1:
         return Processes()
-    state = _state()
+    _check_launch(world)
+    try:
+        state = _state()
+    except UserError:
+        raise
+    except (RuntimeError, ValueError, OSError) as error:  # no connection, a port in use
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"the {world} processes do not find each other at {_meeting_point()}: {reason}") from None
     if state.num_processes != world:  # else each process would take the whole run for its own
         raise UserError(f"the launcher started {world} processes, accelerate sees {state.num_processes}; try torchrun")
     return Processes(state.process_index, world)
@@ -74,8 +87,71 @@ def device() -> torch.device:
 
 
 def launched_world() -> int:
-    """Number of processes that the launcher started."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
+    """Number of processes that the launcher started.
+
+    Raises:
+        UserError: `WORLD_SIZE` is no number of processes, or `RANK` none of them.
+    """
+    world = _number("WORLD_SIZE", 1, 1)
+    rank = _number("RANK", 0, 0) if "WORLD_SIZE" in os.environ else 0
+    if rank >= world:
+        raise UserError(f"{_told('RANK', 'WORLD_SIZE')}: expected a RANK below WORLD_SIZE; {_REMEDY}")
+    return world
+
+
+_LAUNCHER = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+# With these accelerate takes a process for one of several, whatever WORLD_SIZE says.
+_FOREIGN = (
+    "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+    "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK",
+)  # fmt: skip
+_REMEDY = (
+    "a cluster or a container may have left them behind: `unset RANK WORLD_SIZE LOCAL_RANK` for a single process, or "
+    "start several with torchrun or accelerate launch"
+)
+
+
+def _check_launch(world: int) -> None:
+    """Refuse variables that no launcher set, before processes wait for others that do not exist."""
+    missing = [name for name in _LAUNCHER if not os.environ.get(name)]
+    if missing:
+        raise UserError(f"{_told('RANK', 'WORLD_SIZE')}, but {', '.join(missing)} not set; {_REMEDY}")
+    local, port = _number("LOCAL_RANK", 0, 0), _number("MASTER_PORT", 0, 1)
+    if local >= world or port >= 2**16:
+        raise UserError(f"{_told(*_LAUNCHER)}: expected a LOCAL_RANK below WORLD_SIZE and a port; {_REMEDY}")
+    if "TORCHELASTIC_RUN_ID" not in os.environ:  # torchrun and accelerate launch set it; a batch script may not
+        print(
+            f"process {os.environ['RANK']} waits for {world} processes at {_meeting_point()} (WORLD_SIZE={world}); if "
+            f"you started only one: {_REMEDY}",
+            file=sys.stderr,
+        )
+
+
+def _meeting_point() -> str:
+    return f"MASTER_ADDR={os.environ.get('MASTER_ADDR')} MASTER_PORT={os.environ.get('MASTER_PORT')}"
+
+
+def _number(name: str, default: int, least: int) -> int:
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
+        raise UserError(f"{name}={show(text)} in the environment: expected a number from {least}; {_REMEDY}")
+    return int(text)
+
+
+def _told(*names: str) -> str:
+    return ", ".join(f"{name}={os.environ[name]}" if name in os.environ else f"{name} not set" for name in names)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hide what a launcher or a cluster left behind, where there is one process."""
+    hidden = {name: os.environ.pop(name) for name in _FOREIGN if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
 
 
 def _state() -> Any:
@@ -85,6 +161,8 @@ def _state() -> Any:
         from accelerate.utils import parse_flag_from_env
     except ImportError as error:
         raise UserError(f"accelerate is not installed ({error}); pip install 'musicrs[baselines]'") from error
+    is_alone = launched_world() <= 1
     # Told nothing, accelerate does not make a group of several processes on CPUs.
-    no_device = launched_world() > 1 and not (torch.cuda.is_available() or torch.xpu.is_available())
-    return PartialState(cpu=no_device or parse_flag_from_env("ACCELERATE_USE_CPU"), timeout=_PATIENCE)
+    no_device = not is_alone and not (torch.cuda.is_available() or torch.xpu.is_available())
+    with _alone() if is_alone else nullcontext():
+        return PartialState(cpu=no_device or parse_flag_from_env("ACCELERATE_USE_CPU"), timeout=_PATIENCE)

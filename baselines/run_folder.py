@@ -28,6 +28,10 @@ class RunFolder:
         card: Draft of the run's card.
         thread_ids: The threads of the dataset.
 
+    Attributes:
+        card: The card as far as it is known.
+        earlier: The card of the session before this one, or its draft; None where there was none.
+
     Raises:
         UserError: The folder holds another run, predictions that no card goes with, or a `parts/` that no run made.
     """
@@ -40,6 +44,8 @@ class RunFolder:
         self.config = identity_hash(card)
         self._draft, self._lock = self.parts / RUN_CARD, self.parts / "lock"
         self._check()
+        cards = [read_run_card(file) for file in (self._draft, path / RUN_CARD) if file.exists()]
+        self.earlier = next((earlier for earlier in cards if not any(differences(earlier, card))), None)
 
     def finished(self, retry_failed: bool = False) -> dict[str, Prediction]:
         """Read what earlier sessions finished.
@@ -57,6 +63,11 @@ class RunFolder:
         if self._predictions.exists():
             found = self._earlier() | found
         return {key: p for key, p in found.items() if not (retry_failed and p.outcome == "failed")}
+
+    def update(self, card: RunCard) -> None:
+        """Put more on the card while the folder is held."""
+        self.card = card
+        write_run_card(self._draft, card)
 
     def set_aside(self) -> str | None:
         """Say which lines of the part files are not reused and why; None where all are."""
@@ -93,7 +104,7 @@ class RunFolder:
         with lock:
             write_run_card(self._draft, self.card)
             gather(self.parts, finished.values(), self.config)
-            gather_notes(self.parts, finished)
+            gather_notes(self.path, self.parts, finished)
             yield
 
     def end(self, predictions: Sequence[Prediction], card: RunCard, heard: Record | None) -> None:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.predictions import Prediction
 from musicrs_metric.run_card import RunCard
 
 from .answers import FAILURES, Answers, blaming
-from .card import complete_card, draft_card
+from .card import carry_changes, complete_card, draft_card, note_changes, passing_settings
 from .data import Data
 from .hearing import Record, check_clips
-from .notes import NoteWriter, finish_notes, has_notes, read_answers
+from .notes import NoteWriter, answered, finish_notes, read_answers, sum_ledgers
 from .parts import PartWriter, in_order, share
 from .processes import Processes
 from .reporter import Reporter
 from .run_folder import RunFolder
 from .sight import Sight
 from .system import System
+from .usage import Prices, usage_facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +96,19 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
     position = plan.data.references.position
     folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name), position)
     finished = folder.finished(plan.retry_failed)
-    wanted = plan.wanted(finished)
+    if plan.system.failures_pass:  # an answer that could not be read stays; a request that failed is sent again
+        kept = answered(plan.out, folder.parts)
+        finished = {name: p for name, p in finished.items() if p.outcome != "failed" or name in kept}
+    wanted = plan.wanted(folder.finished())
     if folder.is_complete and finished.keys() == set(wanted):
         return Result(in_order(wanted, finished), folder.read_card(), len(finished)) if processes.is_main else None
 
     set_aside = folder.set_aside()
     if set_aside and processes.is_main:
         reporter.say(set_aside)
+    if folder.earlier is not None:
+        folder.card = carry_changes(folder.card, folder.earlier)
+        _note(folder, processes, reporter, passing_settings(folder.earlier), passing_settings(folder.card))
     started = time.monotonic()
     processes.wait()  # every process has read the folder before one of them changes it
     with folder.held(finished) if processes.is_main else nullcontext():
@@ -109,19 +117,24 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         left.sort(key=lambda place: plan.system.cost(plan.data.threads[place]), reverse=True)
         has_answered = any(prediction.outcome != "failed" for prediction in finished.values())
         positions = share(left, processes.rank, processes.world)
-        trouble = _rank(plan, folder, positions, processes, reporter, has_answered)
+        try:
+            trouble = _rank(plan, folder, positions, processes, reporter, has_answered)
+        except UserError:
+            if processes.world == 1:  # what the model wrote before the run stopped may say why
+                finish_notes(plan.out, folder.parts, list(position))
+            raise
         processes.wait()
         if not processes.is_main:
             return None
         predictions = in_order(wanted, folder.finished())
-        unanswered = not has_notes(plan.out, folder.parts)  # else it is the answers that could not be read
+        unanswered = not answered(plan.out, folder.parts)  # else it is the answers that could not be read
         if unanswered and all(prediction.outcome == "failed" for prediction in predictions):
             raise UserError(
                 f"{folder.card.name} failed on every thread; tracebacks are in {plan.out / FAILURES}, and "
                 "--retry-failed tries again"
             )
         seconds = None if finished else round(time.monotonic() - started, 3)
-        ledger = finish_notes(plan.out, folder.parts, wanted)
+        records = finish_notes(plan.out, folder.parts, wanted)
         ranked = (plan.data.threads[position[prediction.thread_id]] for prediction in predictions)
         # An answer that could not be read counts as failed, too, but its clips were used.
         failed = {p.thread_id for p in predictions if p.outcome == "failed"} - read_answers(plan.out).keys()
@@ -129,8 +142,9 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
             heard = None if policy is None else Record(plan.system, ranked, failed)
         coverage = None if heard is None else heard.coverage()
         card = complete_card(folder.card, predictions, processes, seconds, coverage)
-        if ledger:
-            card = replace(card, extra=card.extra | {"ledger": ledger})
+        ledger = sum_ledgers(record.get("ledger") for record in records)
+        extra = ({"ledger": ledger} if ledger else {}) | usage_facts(records, Prices.of(card.settings))
+        card = replace(card, extra=card.extra | extra)
         folder.end(predictions, card, heard)
         if trouble is not None:
             raise UserError(f"{trouble}; the run is finished all the same, the same command shows its scores")
@@ -165,19 +179,43 @@ def _rank(
         with PartWriter(folder.parts, processes.rank, folder.config) as part:
             with processes.main_first(), blaming(system.declaration.name, "prepare", plan.out / FAILURES):
                 system.prepare(sight.before())
+            if processes.is_main:
+                with blaming(system.declaration.name, "findings", plan.out / FAILURES):
+                    _note_findings(plan, folder, processes, reporter)
             notes = NoteWriter(folder.parts, processes.rank)
             with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
                 for start in range(0, len(positions), size):
                     batch = [sight.task(position) for position in positions[start : start + size]]
-                    predictions = answers.rank(batch)
-                    notes.append(system.notes())
+                    try:
+                        predictions = answers.rank(batch)
+                    finally:  # what the model wrote is kept, whether or not the run stops at it
+                        notes.append(system.notes())
                     part.append(predictions)
+                    for line in system.warnings():
+                        reporter.say(line)
                     advance(len(batch), system.pace())
     finally:
         trouble = _close(plan)
     if trouble is not None and not processes.is_main:
         reporter.say(str(trouble))  # to raise it here would end the processes that are still at work
     return trouble
+
+
+def _note_findings(plan: Plan, folder: RunFolder, processes: Processes, reporter: Reporter) -> None:
+    """Put on the card what the system found out when it was prepared, and say where an earlier session differed."""
+    findings = plan.system.findings()
+    if findings:
+        before = {} if folder.earlier is None else folder.earlier.extra
+        _note(folder, processes, reporter, before, findings)
+        folder.update(replace(folder.card, extra=folder.card.extra | findings))
+
+
+def _note(
+    folder: RunFolder, processes: Processes, reporter: Reporter, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> None:
+    folder.card, lines = note_changes(folder.card, before, now)
+    for line in lines if processes.is_main else ():
+        reporter.say(line)
 
 
 def _close(plan: Plan) -> UserError | None:

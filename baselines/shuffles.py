@@ -22,6 +22,7 @@ from .processes import Processes
 from .reporter import Reporter
 from .runner import Plan, Result, run
 from .summary import ranked_only
+from .usage import add_usage
 
 FOLDER = "shuffles"
 ROBUSTNESS = "robustness.json"
@@ -98,7 +99,8 @@ def _summarise(plans: list[Plan], results: list[Result]) -> Shuffled:
     first = results[0].card
     outcomes = sum((Counter(result.card.outcomes) for result in results), Counter[str]())
     ledger = sum_ledgers(result.card.extra.get("ledger") for result in results)
-    extra = first.extra | ({"ledger": ledger} if ledger else {})
+    usage = add_usage([result.card.extra for result in results])
+    extra = first.extra | ({"ledger": ledger} if ledger else {}) | usage
     name = first.name.removesuffix(str(plans[0].data.order)) + f"mean of {len(plans)} orders"
     card = replace(first, name=name, outcomes=dict(sorted(outcomes.items())), extra=extra)
     return Shuffled(card, order_effects(shown, given, references))

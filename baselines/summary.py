@@ -16,6 +16,7 @@ from musicrs_metric.tables import filled_sentence, headline, percent, score_tabl
 from .answers import FAILURES
 from .notes import FILE as ANSWERS
 from .runner import Result
+from .usage import usage_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,6 +73,7 @@ def _outcome_lines(card: RunCard, n: int, n_threads: int, how: str) -> Iterator[
     if read:
         counts = ", ".join(f"{n} {name}" for name, n in read.items())
         yield f"Account of the answers, which are in {ANSWERS}: {counts}."
+    yield from usage_lines(card.extra)
     n_failed = (card.outcomes or {}).get("failed", 0)
     if n_failed:
         yield (

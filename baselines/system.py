@@ -178,11 +178,14 @@ class System(ABC):
         declaration: What it says about itself, of the class; an instance may have one of its own under its options.
         Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
         hears: Whether it listens to the clips where the modality has them.
+        failures_pass: Whether a failure may pass, as that of a server does: the same command then ranks failed threads
+            again.
     """
 
     declaration: Declaration
     Options: ClassVar[type[Any]] = NoOptions
     hears: ClassVar[bool] = False
+    failures_pass: ClassVar[bool] = False
 
     def __init__(self, options: Any, context: Context) -> None:
         self.options = options
@@ -230,6 +233,14 @@ class System(ABC):
         """
         return []
 
+    def estimate(self, threads: Sequence[Thread]) -> list[str]:  # noqa: ARG002 - most systems cost nothing
+        """What it takes to rank some threads, such as tokens and their price, in lines; loads no weights.
+
+        Args:
+            threads: Those that the run would rank, without labels and without the bytes of their clips.
+        """
+        return []
+
     def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - some systems have nothing to prepare
         """Load what is needed, and learn what may be learnt from other threads.
 
@@ -262,6 +273,14 @@ class System(ABC):
             At most one JSON object per thread, with its `thread_id`; counts in a `ledger` are added up in the run card.
         """
         return []
+
+    def warnings(self) -> list[str]:
+        """What the user should know of the answers given since the last call, in lines."""
+        return []
+
+    def findings(self) -> dict[str, Any]:
+        """What the run has found out and the card is to keep, in plain JSON types; asked after `prepare`."""
+        return {}
 
     def pace(self) -> str:
         """How fast it goes, in a few words for the progress bar, such as tokens a second."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from musicrs_dataset.cutting import Samples
 
@@ -38,11 +38,13 @@ class Completion(NamedTuple):
         text: The answer without the prompt and without control tokens.
         n_tokens: Its length.
         cut: Whether it ended because the budget did.
+        details: What else is kept of it in `answers.jsonl`, in plain JSON types; None where there is nothing.
     """
 
     text: str
     n_tokens: int
     cut: bool
+    details: dict[str, Any] | None = None
 
 
 class Logprob(NamedTuple):
@@ -90,6 +92,10 @@ class Listener(ABC):
             is_scored: Whether continuations are scored.
         """
         return []
+
+    def findings(self) -> dict[str, Any]:
+        """What loading has found out about the model, for the run card, in plain JSON types."""
+        return {}
 
     @abstractmethod
     def n_tokens(self, text: str) -> int:

@@ -1,144 +1,32 @@
 """A model behind an OpenAI-compatible server: vLLM, SGLang, llama.cpp, `transformers serve` or a hosted one.
 
-The `openai` client does the waiting: it asks again after timeouts, lost connections, 429 and 5xx, backs off
-exponentially with jitter, and obeys `Retry-After` up to two minutes. Before the first thread the server is asked for a
-word: a wrong address, model or key is told then, and what the server refuses of a request (structured output, the
-newer or older name of the budget) is found out once for the whole run, so that no answer depends on which came first.
+`musicrs_metric.base.chat` does the talking and the waiting. Before the first thread the server is asked for a word, in
+the form of the run: a wrong URL, model or key ends the run there, and the fields that the server refuses are found out
+once for the whole run, so that no answer depends on which came first.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
+import numpy as np
+
+from musicrs_metric.base.chat import Chat, ChatError, ChatReply, ChatServer
 from musicrs_metric.errors import UserError, show
 
 from .ears import Ears
 from .listener import Completion, Listener, Prompt
-from .wire import Manner, NoAnswerError, RefusedError, completion_of
-
-if TYPE_CHECKING:
-    from openai import OpenAI
+from .wire import messages
 
 # So many threads in a row without an answer that the server, not the threads, is to blame.
 PATIENCE = 10
-_EXAMPLE_URL = "http://127.0.0.1:8000/v1"
-_REFUSED = (400, 422)
-_BUSY = (408, 409, 425, 429)
 _TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """A server that speaks the chat completions of OpenAI.
-
-    Attributes:
-        url: Up to and with `/v1`.
-        model: What it calls the model.
-        key_variable: Environment variable that holds the key, which is written down nowhere. Where it is unset, the
-            word "none" is sent.
-        concurrency: Requests in flight.
-        timeout_s: How long one attempt may take, in seconds.
-        retries: Further attempts after the first.
-
-    Raises:
-        UserError: The URL is none of http or https, or holds a password; or the key cannot be one.
-    """
-
-    url: str
-    model: str
-    key_variable: str
-    concurrency: int = 8
-    timeout_s: float = 600.0
-    retries: int = 6
-
-    def __post_init__(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            well_formed = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
-        except ValueError:  # such as a port that is no number
-            well_formed = False
-        if not well_formed or not self.url.isprintable() or " " in self.url:
-            raise UserError(f"--base-url {show(self.url)}: expected an address like {_EXAMPLE_URL}")
-        if parts.username is not None or parts.query or parts.fragment:  # cards and logs show addresses
-            raise UserError(
-                f"--base-url: expected no password and no `?` or `#` in it; put the key into ${self.key_variable}"
-            )
-        if not (self._key.isascii() and self._key.isprintable()):
-            raise UserError(f"${self.key_variable}: holds what no key has, such as a line end or a letter beyond ASCII")
-
-    @property
-    def _key(self) -> str:
-        return os.environ.get(self.key_variable, "").strip()  # files that hold a key end in a line end
-
-    def client(self) -> OpenAI:
-        """A client; it may be used by several threads at once."""
-        from openai import OpenAI
-
-        return OpenAI(
-            base_url=self.url,
-            api_key=self._key or "none",
-            organization="",
-            project="",
-            timeout=self.timeout_s,
-            max_retries=self.retries,
-        )
-
-    def ask(self, client: OpenAI, body: Mapping[str, Any]) -> Any:
-        """Ask for a chat completion.
-
-        Args:
-            client: From `client`.
-            body: The request but for the model.
-
-        Returns:
-            What the server sent, as JSON types.
-
-        Raises:
-            UserError: No such model or address, or a refused key.
-            NoAnswerError: No answer came, for any other reason.
-        """
-        import openai
-
-        try:
-            # Raw, for the client takes whatever comes with status 200.
-            raw = client.chat.completions.with_raw_response.create(model=self.model, **body)
-            return raw.http_response.json()
-        except openai.APITimeoutError:
-            message = f"no answer within {self.timeout_s:g} s, {self.retries + 1} times"
-            raise NoAnswerError(message, is_down=True) from None
-        except openai.APIConnectionError as error:
-            reason = self._without_secret(error.__cause__ or error)
-            raise NoAnswerError(f"no connection ({reason})", is_down=True) from None
-        except openai.APIStatusError as error:
-            self._stop_at(error.status_code, error)
-            is_down = error.status_code >= 500 or error.status_code in _BUSY
-            message = f"status {error.status_code}: {self._without_secret(error)}"
-            if error.status_code in _REFUSED:
-                raise RefusedError(message, is_down=False) from None
-            raise NoAnswerError(message, is_down=is_down) from None
-        except (openai.OpenAIError, ValueError, RecursionError) as error:  # a body that is no JSON, or a bottomless one
-            raise NoAnswerError(f"no chat completion came: {self._without_secret(error)}", is_down=True) from None
-
-    def _stop_at(self, status: int, error: Exception) -> None:
-        if status in (401, 403):
-            told = "was refused" if self._key else "is not set"
-            raise UserError(f"{self.url}: status {status}; the key in ${self.key_variable} {told}") from None
-        if status == 404:
-            raise UserError(
-                f"{self.url}: no model {show(self.model)} there ({self._without_secret(error)}); name it with "
-                "--model-name as the server does, and give --base-url up to and with /v1"
-            ) from None
-
-    def _without_secret(self, error: object) -> str:
-        text = " ".join(str(error).split()) or type(error).__name__
-        return (text.replace(self._key, "***") if self._key else text)[:200]
+_SILENCE_S = 1.0  # of audio in the first request
 
 
 @dataclass
@@ -148,16 +36,21 @@ class ServerListener(Listener):
     Attributes:
         server: Where.
         ears: What it can hear, as the user says.
+        concurrency: Requests in flight.
         schema: JSON schema that answers are to keep to, where the server can hold a model to one; None for none.
+        sends_audio: Whether the requests of the run hold audio.
+        first_budget: Most tokens of the answer to the first request.
     """
 
-    server: Server
+    server: ChatServer
     ears: Ears
+    concurrency: int = 8
     schema: Mapping[str, Any] | None = None
-    _client: OpenAI | None = field(default=None, init=False)
-    _manner: Manner | None = field(default=None, init=False)
-    _kept: dict[str, Completion | NoAnswerError] = field(default_factory=dict, init=False)
-    _n_down: int = field(default=0, init=False)
+    sends_audio: bool = False
+    first_budget: int = 256
+    _chat: Chat | None = field(default=None, init=False)
+    _kept: dict[str, Completion | ChatError] = field(default_factory=dict, init=False)
+    _n_failed: int = field(default=0, init=False)
 
     @property
     def revision(self) -> str:
@@ -172,26 +65,26 @@ class ServerListener(Listener):
         """Find out how the server wants to be asked.
 
         Raises:
-            UserError: It does not answer, or refuses every way of asking.
+            UserError: It does not answer, or refuses every form of a request.
         """
-        self._client = self.server.client()
-        schemas = [None] if self.schema is None else [self.schema, None]
-        refusal = ""
-        for manner in [Manner(schema, budget) for schema in schemas for budget in ("max_tokens", Manner.budget)]:
-            try:
-                self.server.ask(self._client, manner.body(Prompt("Say yes."), self.ears.sampling_rate, 16))
-            except RefusedError as error:
-                refusal = str(error)
-            except NoAnswerError as error:
+        self._chat = Chat(self.server)
+        silence = np.zeros(round(_SILENCE_S * self.ears.sampling_rate), dtype=np.float32)
+        prompt = Prompt("Say yes.", (silence,) if self.sends_audio else ())
+        try:
+            self._chat.learn(messages(prompt, self.ears.sampling_rate), self._fields(self.first_budget))
+        except ChatError as error:
+            if error.is_down:
                 raise UserError(f"{self.server.url}: {error}; is it a server with OpenAI's API?") from None
-            else:
-                self._manner = manner
-                return
-        raise UserError(f"{self.server.url}: refuses even a single word, {refusal}")
+            what = "a second of silence and a single word" if self.sends_audio else "even a single word"
+            raise UserError(f"{self.server.url}: refuses {what}, {error}") from None
+
+    def findings(self) -> dict[str, Any]:
+        """The fields that the server refuses, once it is loaded; empty before."""
+        return {} if self._chat is None else self._chat.form.to_dict()
 
     def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
         """Who is going to be asked."""
-        return [f"{self.server.model} at {self.server.url}, {self.server.concurrency} requests at once"]
+        return [f"{self.server.model} at {self.server.url}, {self.concurrency} requests at once"]
 
     def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
         """Ask for all prompts at once; the answers stand in the order of the prompts, whichever comes first.
@@ -203,39 +96,58 @@ class ServerListener(Listener):
             budget: Most tokens of an answer.
 
         Raises:
-            NoAnswerError: A prompt got no answer.
+            ChatError: A prompt got no answer.
             UserError: None has got one for a while, or none of these can be asked.
         """
         keys = [_key(prompt, budget) for prompt in prompts]
         asked = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._kept}
-        with ThreadPoolExecutor(self.server.concurrency) as pool:
+        with ThreadPoolExecutor(self.concurrency) as pool:
             answers = pool.map(lambda prompt: self._ask(prompt, budget), asked.values())
             found = self._kept | dict(zip(asked, answers, strict=True))
         self._count_failures([found[key] for key in asked])
-        failed = next((answer for key in keys if isinstance(answer := found[key], NoAnswerError)), None)
+        failed = next((answer for key in keys if isinstance(answer := found[key], ChatError)), None)
         keep_all = failed is not None and len(prompts) > 1
         self._kept = {key: answer for key, answer in found.items() if keep_all or key not in keys}
         if failed is not None:
             raise failed
         return [answer for key in keys if isinstance(answer := found[key], Completion)]
 
-    def _ask(self, prompt: Prompt, budget: int) -> Completion | NoAnswerError:
-        if self._client is None or self._manner is None:
+    def _ask(self, prompt: Prompt, budget: int) -> Completion | ChatError:
+        if self._chat is None:
             raise RuntimeError("call load first")
         try:
-            completion = self.server.ask(self._client, self._manner.body(prompt, self.ears.sampling_rate, budget))
-            return completion_of(completion)
-        except NoAnswerError as error:
+            reply = self._chat.ask(messages(prompt, self.ears.sampling_rate), self._fields(budget))
+        except ChatError as error:
             return error
+        if reply.finish == "withheld":
+            return ChatError(f"the answer was withheld (finish_reason {show(reply.finish_reason)})", is_down=False)
+        return Completion(reply.text, reply.usage.written, reply.finish == "cut", _details(prompt, reply))
 
-    def _count_failures(self, answers: Sequence[Completion | NoAnswerError]) -> None:
+    def _fields(self, budget: int) -> dict[str, Any]:
+        fields = {"temperature": 0, "max_tokens": budget}
+        if self.schema is None:
+            return fields
+        schema = {"name": "answer", "strict": True, "schema": self.schema}
+        return fields | {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+    def _count_failures(self, answers: Sequence[Completion | ChatError]) -> None:
         for answer in answers:
-            self._n_down = self._n_down + 1 if isinstance(answer, NoAnswerError) and answer.is_down else 0
-            if self._n_down >= PATIENCE:
+            self._n_failed = self._n_failed + 1 if isinstance(answer, ChatError) else 0
+            if self._n_failed >= PATIENCE:
                 raise UserError(
                     f"{self.server.url}: {PATIENCE} threads in a row got no answer, at last: {answer}; what was "
                     "answered is kept, run again when the server is well"
                 )
+
+
+def _details(prompt: Prompt, reply: ChatReply) -> dict[str, Any]:
+    """What is kept of a reply beside its text."""
+    usage = reply.usage
+    tokens = {"prompt": usage.prompt, "reasoning": usage.reasoning, "answer": usage.answer}
+    kept: dict[str, Any] = {"tokens": tokens, "prompt_bytes": len(prompt.text.encode(errors="replace"))}
+    if reply.reasoning:
+        kept["reasoning"] = reply.reasoning
+    return kept | {"model": reply.model, "finish_reason": reply.finish_reason, "cut": reply.finish == "cut"}
 
 
 def _key(prompt: Prompt, budget: int) -> str:

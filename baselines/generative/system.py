@@ -117,6 +117,10 @@ class Generative(System):
         notes, self._notes = self._notes, []
         return notes
 
+    def findings(self) -> dict[str, Any]:
+        """What loading has found out about the model."""
+        return self.listener.findings()
+
     def pace(self) -> str:
         """Tokens a second."""
         return f"{self._n_tokens / self._seconds:.1f} tokens/s" if self._seconds else ""

@@ -7,21 +7,35 @@ runs several where it was started with `--limit-mm-per-prompt '{"audio": 10}'`.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from musicrs_metric.errors import UserError
+from musicrs_dataset.records import Thread
+from musicrs_metric.base.chat import ChatServer, read_extra_body
+from musicrs_metric.errors import UserError, count
+from musicrs_metric.files import to_json
+from musicrs_metric.predictions import Prediction
 
 from ..generative.ears import Ears
-from ..generative.server import Server, ServerListener
+from ..generative.empty_answers import EmptyAnswers
+from ..generative.server import ServerListener
 from ..generative.settings import RENAMED, GenerativeOptions, ProtocolName
 from ..generative.system import Generative
 from ..options import option
-from ..system import ALL_MODALITIES, Declaration
+from ..system import ALL_MODALITIES, Context, Declaration, Task
+from ..usage import Prices, amount, cut_prompt_facts, cut_prompt_lines, cut_prompts
 
+_COUNTED = ("thread_id", "prompt_bytes", "tokens")
 _ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}, "titles": {"type": "string"}}
+
+
+def _extra_body(path: str) -> str:
+    """The content of the file in one line: the run card shows it, and a run with other fields is another run."""
+    return to_json(read_extra_body(Path(path)))
 
 
 @dataclass(frozen=True)
@@ -33,9 +47,16 @@ class OpenAIOptions(GenerativeOptions):
         "how a ranking is asked for: listwise or titles; constrained and pointwise take a model in this process",
         aliases=RENAMED,
     )
-    base_url: str = option("http://127.0.0.1:8000/v1", "address of the server, up to and with /v1")
+    base_url: str = option("http://127.0.0.1:8000/v1", "URL of the server, up to and with /v1", identity=False)
     model_name: str | None = option(None, "what the server calls the model; has to be given")
-    api_key_env: str = option("MUSICRS_LLM_KEY", "environment variable that holds the key")
+    api_key_env: str = option("MUSICRS_LLM_KEY", "environment variable that holds the key", identity=False)
+    extra_body: str | None = option(
+        None,
+        "JSON file with further fields of every request, for example to switch thinking off; never left out",
+        read=_extra_body,
+    )
+    price_read: float = option(0.0, "price of a million tokens of prompts", identity=False)
+    price_written: float = option(0.0, "price of a million tokens of reasoning and answers", identity=False)
     concurrency: int = option(
         8, "requests at once, of one batch; a larger one takes a larger --batch-size", identity=False
     )
@@ -63,7 +84,8 @@ class OpenAIOptions(GenerativeOptions):
             raise UserError("--model-name: not given; expected what the server calls its model, see its /v1/models")
         if self.concurrency < 1 or self.retries < 0 or not self.timeout_s > 0:
             raise UserError("--concurrency, --retries, --timeout-s: expected at least 1, at least 0, more than 0")
-
+        if not (0 <= self.price_read < math.inf and 0 <= self.price_written < math.inf):
+            raise UserError("--price-read, --price-written: expected a price of at least 0")
         for flag, value in (
             ("clip-limit-s", self.clip_limit_s),
             ("total-limit-s", self.total_limit_s),
@@ -114,18 +136,68 @@ class OpenAIApi(Generative):
         batch_size=8,
     )
     Options = OpenAIOptions
+    failures_pass = True
+
+    def __init__(self, options: Any, context: Context) -> None:
+        super().__init__(options, context)
+        self._empty = EmptyAnswers(options.answer_tokens)
+        self._records: list[dict[str, Any]] = []  # of the answers of this session, until a prompt is cut
+        self._has_warned = False
+        self._warnings: list[str] = []
 
     def make_listener(self) -> ServerListener:
         """The model that the server runs."""
         options: OpenAIOptions = self.options
         if options.audio == "none" and self.is_heard:
             raise UserError(f"--audio none: {self.context.modality} needs a model that hears; use query_only")
-        server = Server(
+        server = ChatServer(
             url=options.base_url,
             model=options.model_name or "",
             key_variable=options.api_key_env,
-            concurrency=options.concurrency,
             timeout_s=options.timeout_s,
             retries=options.retries,
+            extra_body=json.loads(options.extra_body or "{}"),
         )
-        return ServerListener(server, options.ears, options.schema)
+        return ServerListener(
+            server,
+            options.ears,
+            options.concurrency,
+            options.schema,
+            sends_audio=self.is_heard,
+            **({"first_budget": options.answer_tokens} if options.answer_tokens else {}),
+        )
+
+    def rank(self, batch: Sequence[Task]) -> list[Prediction]:
+        """Ask for all threads of the batch together.
+
+        Raises:
+            UserError: The answers are empty, see `EmptyAnswers`.
+        """
+        predictions = super().rank(batch)
+        records = self._notes[-len(batch) :]
+        self._warn_of_cut_prompts(records)
+        self._empty.watch(predictions, records)
+        return predictions
+
+    def warnings(self) -> list[str]:
+        """That the server cuts prompts, once."""
+        warnings, self._warnings = self._warnings, []
+        return warnings
+
+    def estimate(self, threads: Sequence[Thread]) -> list[str]:
+        """Most tokens of prompts and answers, and what they cost at most."""
+        answers = sum(self.plan.answer(self._load(thread)) for thread in threads)
+        prompts = sum(int(self.cost(thread)) for thread in threads) - answers
+        prices = Prices.of({"price_read": self.options.price_read, "price_written": self.options.price_written})
+        cost = prices.cost({"prompt": prompts, "answer": answers})
+        line = (
+            f"{count(len(threads), 'request')}: about {prompts:,} tokens of prompts, at most {answers:,} of reasoning "
+            "and answers"
+        )
+        return [line + (f"; cost at most about {amount(cost)}" if any(prices) else "")]
+
+    def _warn_of_cut_prompts(self, records: Sequence[dict[str, Any]]) -> None:
+        if not self._has_warned:
+            self._records += [{key: record.get(key) for key in _COUNTED} for record in records]
+            self._warnings += cut_prompt_lines(cut_prompt_facts(cut_prompts(self._records)))
+            self._has_warned = bool(self._warnings)

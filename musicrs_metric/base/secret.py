@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import ipaddress
 import json
 import os
 import re
@@ -100,6 +101,9 @@ def check_url(url: str, option: str, variable: str) -> None:
     try:
         parts = urlsplit(url)
         is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 0) >= 0
+        if "[" in parts.netloc:
+            ipaddress.IPv6Address(str(parts.hostname))
+            is_url = is_url and bool(re.search(r"\](?::\d*)?$", parts.netloc))
     except ValueError:  # such as a bracket that is never closed, or a port that is no number
         is_url = False
     holds_secret = "@" in url.partition("//")[2].partition("/")[0] or bool(re.search(r"[?#]", url))

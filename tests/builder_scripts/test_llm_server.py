@@ -216,7 +216,9 @@ def test_a_key_for_another_service_is_not_sent(monkeypatch: pytest.MonkeyPatch) 
     """The environment of OpenAI's own client is not for a server of one's own."""
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "other-secret")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Key: other-secret\nauthorization: Bearer other-secret")
     monkeypatch.delenv("MUSICRS_LLM_KEY", raising=False)
     with stub_server(lambda prompt, before: Reply("{}")) as stub:
         one(stub)
     assert "other-secret" not in json.dumps(stub.headers)
+    assert stub.headers[0]["authorization"] == "Bearer none"

@@ -39,17 +39,19 @@ class Answer(NamedTuple):
         text: What the model wrote; None where it wrote nothing but was asked for probabilities.
         n_tokens: Tokens generated, or scored.
         ledger: The account of the reading; empty where nothing had to be read.
+        details: What else is kept of the answer; None where there is nothing.
     """
 
     prediction: Prediction
     text: str | None
     n_tokens: int
     ledger: dict[str, int]
+    details: dict[str, Any] | None = None
 
     def note(self) -> dict[str, Any]:
         """What is kept of it beside the prediction."""
         kept = {"thread_id": self.prediction.thread_id, "answer": self.text, "n_tokens": self.n_tokens}
-        return kept | {"ledger": self.ledger}
+        return kept | (self.details or {}) | {"ledger": self.ledger}
 
 
 @dataclass(frozen=True)

@@ -35,4 +35,4 @@ def _read(protocol: Protocol, ask: Ask, found: Completion, numbered: bool, keep_
     reading = read_answer(found.text, pool, numbered=numbered, cut=found.cut)
     prediction = complete_ranking(reading, pool, protocol.seed, ask.thread.thread_id, keep_unknown=keep_unknown)
     ledger = {name: int(value) for name, value in reading.ledger._asdict().items()}
-    return Answer(prediction, found.text, found.n_tokens, ledger)
+    return Answer(prediction, found.text, found.n_tokens, ledger, found.details)

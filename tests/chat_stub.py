@@ -22,6 +22,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     delay_s: float = 0.0
+    cut: bool = False  # the connection is closed in the middle of the body
 
     def body(self) -> bytes:
         if self.raw is not None:
@@ -82,7 +83,8 @@ def chat_server(answer: Callable[[dict[str, Any], int], Reply]) -> Iterator[Stub
                 for name, value in {"Content-Length": str(len(data)), **reply.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(data)
+                self.wfile.write(data[: len(data) // 2] if reply.cut else data)
+                self.close_connection = self.close_connection or reply.cut
             except OSError:  # the client has given up
                 self.close_connection = True
 
