@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,16 +16,17 @@ from typing import Any
 from ..manifest import Counts, FileHash, hash_file
 from ..parquet import ROWS_PER_GROUP, replacing_parquet
 from .authors import Pseudonyms
+from .dump_reader import DamagedDumpError, DumpLines, count_lines
 from .dumps import Dump
-from .lines import DamagedDumpError, DumpLines, count_lines
 from .parsing import parse, repair
 from .report import DumpReport
-from .rows import MAKE_ROW, Row, bronze_schema
+from .rows import MAKE_ROW, WITHDRAWN, Row, bronze_schema
 
 _GROUP_BYTES = 1 << 25  # of lines, so that long texts do not pile up either
 # More broken lines than this are no accident of a crawler but a damaged file.
 _BROKEN_SHARE = 0.001
 _BROKEN_FEW = 100
+_MALFORMED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,11 @@ def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpRep
         rows=hash_file(rows, below=job.folder),
         parameters=job.parameters,
         counts=mining.counts(),
+        withdrawn=dict(sorted(mining.withdrawn.items())),
         repaired=mining.repaired,
         raw_bytes=mining.raw_bytes,
-        frames=lines.watch.frames,
-        window=lines.watch.window,
+        frames=lines.frames,
+        window=lines.window,
         peak_rss=_peak_rss(),
         wall_s=round(perf_counter() - started, 3),
         cpu_s=round(process_time() - cpu_before, 3),
@@ -93,6 +96,7 @@ class _Mining:
         self._lines, self._subreddits = lines, job.subreddits
         self._name, self._make_row, self._authors = job.dump.name, MAKE_ROW[job.dump.kind], Pseudonyms(job.salt)
         self.damage = ""
+        self.withdrawn = Counter[str]()
         self.raw_bytes = self.repaired = 0
         self._seen = self._tried = self._kept = self._broken = self._malformed = self._elsewhere = 0
 
@@ -149,12 +153,19 @@ class _Mining:
         row = self._make_row(value, self._authors)
         if row is None:
             self._malformed += 1
+        elif row[WITHDRAWN]:
+            self.withdrawn[row[WITHDRAWN]] += 1
         return row
 
     def counts(self) -> Counts:
         """Say where the lines went, once all groups have been taken."""
         if not self.damage and self._broken > max(_BROKEN_FEW, _BROKEN_SHARE * self._tried):
             self.damage = f"holds {self._broken:,} broken lines among {self._tried:,} of the wanted subreddits"
+        if not self.damage and self._malformed > max(_BROKEN_FEW, _MALFORMED_SHARE * self._tried):
+            self.damage = (
+                f"holds {self._malformed:,} malformed lines among {self._tried:,} of the wanted subreddits; does its "
+                "name say submissions where it holds comments, or the other way round?"
+            )
         left_out = {
             "other_subreddit": self._seen - self._tried + self._elsewhere,  # and broken lines that name no wanted one
             "broken": self._broken,

@@ -78,6 +78,7 @@ class Threads(Section):
     keep_deleted: bool = _RULES.keep_deleted
     keep_bots: bool = _RULES.keep_bots
     keep_stickied: bool = _RULES.keep_stickied
+    asker_counts: bool = _RULES.asker_counts
 
 
 class Asked(Section):

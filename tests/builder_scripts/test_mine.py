@@ -51,7 +51,7 @@ def hashes(work: Work) -> dict[str, str]:
 
 def posts(*names: str, subreddit: str = "jazz") -> list[bytes]:
     rng = random.Random(0)
-    fields = {"subreddit": subreddit, "created_utc": 1, "title": "t"}
+    fields = {"subreddit": subreddit, "created_utc": 1_559_347_200, "title": "t"}
     return [encode(submission("2019-06", rng, id=name, **fields), "2019-06") + b"\n" for name in names]
 
 
