@@ -31,7 +31,7 @@ def bronze_schema(kind: Kind) -> Any:
     in bytes; together they name the row. `created_utc` and `retrieved_on` in seconds since 1970; `score` null where the
     dump has none; `author`, a pseudonym, null where the account is gone; `withdrawn`, the sign that the text was taken
     back (see `builder_scripts.mine.withdrawals`), null where there is none; `bot`, whether a program wrote it. Nothing
-    that was taken back is stored: such a row has no texts, no links and no author.
+    that was taken back is stored: such a row has no texts and no links.
 
     Submissions: `links`, the YouTube videos of title, text, address and player, each once.
 
@@ -121,7 +121,7 @@ def _common(line: Line, created: int, sign: str | None, authors: Pseudonyms) -> 
     author = line.get("author")
     return (
         line["subreddit"].lower(), created, _retrieved(line), whole_number(line.get("score")),
-        None if sign else authors.of(author), is_bot(author), sign,
+        authors.of(author), is_bot(author), sign,
     )  # fmt: skip
 
 
