@@ -169,6 +169,8 @@ class Release(Section):
     takedown: PathFrom | None = None
     budget: float = Field(default=300.0, gt=0)
     seed: int = Field(default=0, ge=0)
+    language: str = "en"
+    redact: bool = False
 
 
 class Baseline(Section):
