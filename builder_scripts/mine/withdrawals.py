@@ -27,8 +27,14 @@ _MARKERS = frozenset({"[deleted]", "[removed]"})
 _OPENING, _CLOSING = "[(<{【〔〖「『«", "])>}】〕〗」』»"
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _EMPHASIS = " \t\r\n*~`\"'#^.!"
-# Letters that a notice without brackets begins with.
-_FIRST = tuple("dDrRtTpPcCsSuUyY")
+# What spares nearly all texts the search: the first words of a notice without brackets, and the signs before one with.
+_FIRST = tuple("dDrRtTpPcCsSuUyYoObBmMaA")
+_FIRST_WORD = re.compile(
+    r"(?i)(?:this|your|the|user|post|comment|content|submission|thread|text|reply|message|body|title|account|deleted|"
+    r"removed|redacted|overwritten|taken)\b"
+)
+_BEFORE = frozenset("[(<{【〔〖「『«［（｛〈《&\\*_~`\"'>#^.! \u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
+_IGNORED = re.compile("[\\\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WORD = (
     "deleted|removed|redacted|erased|withdrawn|withheld|taken down|unavailable|overwritten|scrubbed|purged|wiped|"
     "gelöscht|entfernt|supprimée?|eliminad[oa]|borrad[oa]|removid[oa]|apagad[oa]|excluíd[oa]|rimoss[oa]|eliminat[oa]|"
@@ -87,7 +93,9 @@ def text_sign(text: str) -> str | None:
         >>> [text_sign(text) for text in ("[deleted]", "[ Removed by Reddit ]", "[Deleted Scenes]", "So What")]
         ['marker', 'notice', None, None]
     """
-    if not text or len(text) > _LONGEST or (text[0].isalnum() and not text.startswith(_FIRST)):
+    if not text or len(text) > _LONGEST:
+        return None
+    if text[0] not in _BEFORE and not (text.startswith(_FIRST) and _FIRST_WORD.match(text)):
         return None
     if text in _MARKERS:
         return MARKER
@@ -100,7 +108,7 @@ def text_sign(text: str) -> str | None:
 def _bare(text: str) -> tuple[str, bool]:
     """Take away links, escapes, emphasis and brackets; the rest in lower case, and whether there was a bracket."""
     text = unicodedata.normalize("NFKC", html.unescape(html.unescape(text)))
-    text = "".join(sign for sign in text if unicodedata.category(sign) != "Cf" and sign != "\\")
+    text = _IGNORED.sub("", text)
     text = _LINK.sub(r"\1", text).lower().replace("_", " ").lstrip("> ").strip(_EMPHASIS)
     enclosed = False
     while len(text) > 1 and text[0] in _OPENING and text[-1] == _CLOSING[_OPENING.index(text[0])]:
