@@ -51,8 +51,9 @@ _EMAIL = re.compile(
 _PSEUDONYM = re.compile(r"[0-9a-f]{20}")  # what the builder's releases have in the place of a name
 _DIGITS = re.compile(r"\d(?:[\s().+/\u2010-\u2015-]{0,3}\d){6}")
 _LINK = re.compile(r"(?i)(?:https?://|www\.)[^\s\"'<>()\[\]]+")
-_BEFORE = re.compile(r"[^\s\"'<>()\[\]{}|]*\Z")
-_AFTER = re.compile(r"[^\s\"'<>()\[\]{}|]*")
+_AFTER = re.compile(r"[^\s\"'<>()\[\]{}|,*~`]*")
+_ENDS = frozenset(" \t\r\n\"'<>()[]{}|,*~`")  # of an address
+_LONGEST_LEAD = 300  # characters of an address before the name
 _REGIONS = ("US", "GB")  # of national numbers; those that begin with + are found wherever they are from
 
 
@@ -192,20 +193,25 @@ def _emails(text: str) -> Iterator[Place]:
 
 
 def _accounts(text: str) -> Iterator[Place]:
+    end = 0
     for match in ACCOUNT.finditer(text):
-        if not _PSEUDONYM.fullmatch(match[2]):
+        if match.start() >= end and not _PSEUDONYM.fullmatch(match[2]):
             start, end = profile_span(text, match)
             yield Place("account", start, end, _plain(match[2]))
 
 
 def profile_span(text: str, match: re.Match[str]) -> tuple[int, int]:
     """Say where the mention of an account begins and ends; the whole address where it is one."""
-    before = _BEFORE.search(text, 0, match.start())
-    lead = before[0] if before else ""
+    start = match.start()
+    while (
+        start > max(0, match.start() - _LONGEST_LEAD) and text[start - 1] not in _ENDS and not text[start - 1].isspace()
+    ):
+        start -= 1
+    lead = text[start : match.start()]
     if "." in lead or ":" in lead or "%" in lead:
         after = _AFTER.match(text, match.end())
-        tail = after[0].rstrip(".,;:!?*_~`") if after else ""
-        return match.start() - len(lead), match.end() + len(tail)
+        tail = after[0].rstrip(".:;!?_") if after else ""
+        return start, match.end() + len(tail)
     slashes = len(lead) - len(lead.rstrip("/\\"))
     return match.start() - slashes, match.end()
 
@@ -230,7 +236,8 @@ def _telephones(text: str) -> Iterator[Place]:
         for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=leniency):
             if region is None or not match.raw_string.isdigit():  # digits alone may be anything
                 number = phonenumbers.format_number(match.number, phonenumbers.PhoneNumberFormat.E164)
-                yield Place("telephone", match.start, match.end, number)
+                around = match.raw_string.startswith("(") and ")" not in match.raw_string
+                yield Place("telephone", match.start + around, match.end, number)
 
 
 def _texts(thread: Thread) -> Iterator[tuple[str, str]]:
