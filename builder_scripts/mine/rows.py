@@ -95,12 +95,14 @@ def comment_row(line: Line, authors: Pseudonyms) -> Row | None:
         The row; None where the line lacks id, time, thread or parent, or is a submission.
     """
     name, created = _name(line.get("id"), "t1_"), seconds(line.get("created_utc"))
-    thread = _name(_number(line.get("link_id")), "t3_")
+    link, parent = line.get("link_id"), line.get("parent_id", _ABSENT)
+    thread = link if type(link) is str and link.startswith("t3_") else _name(_number(link), "t3_")
     if name is None or created is None or created < FIRST_POST or thread is None or _is_submission(line):
         return None
-    parent = _parent(line.get("parent_id", _ABSENT), thread)
-    if parent is None:
-        return None
+    if type(parent) is not str or not parent.startswith(_PREFIXES):
+        parent = _parent(parent, thread)
+        if parent is None:
+            return None
     body = plain_text(line.get("body"))
     stripped = body.strip()
     sign = withdrawal(line, stripped)
@@ -119,6 +121,7 @@ MAKE_ROW: Mapping[Kind, Callable[[Line, Pseudonyms], Row | None]] = {
 
 def _common(line: Line, created: int, sign: str | None, authors: Pseudonyms) -> Row:
     author = line.get("author")
+    author = author if isinstance(author, str) else None
     return (
         line["subreddit"].lower(), created, _retrieved(line), whole_number(line.get("score")),
         authors.of(author), is_bot(author), sign,
