@@ -77,8 +77,9 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
         _write_dataset(folder, work, corpus, options, manifests, track)
         answers = _write_making(folder / "making", work, corpus, manifests, takedown, clean)
         listed.write(folder / "takedown.txt")
+        personal = personal_data(corpus.records).in_words()
         about_it = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
-        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids))
+        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids), personal)
         _write_description(folder, facts)
         manifest = StageManifest(
             stage=STAGE,
@@ -87,7 +88,7 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
             parameters=options.to_dict(),
             counts=corpus.counts,
             wall_s=perf_counter() - began,
-            notes=_notes(listed, corpus, options),
+            notes=_notes(listed, corpus, personal, options),
             versions=versions_of(("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av")),
         )
         manifest.write(folder)
@@ -205,12 +206,11 @@ def _write_description(folder: Path, facts: Facts) -> None:
     write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
 
 
-def _notes(listed: Takedown, corpus: Corpus, options: Options) -> list[str]:
+def _notes(listed: Takedown, corpus: Corpus, personal: str, options: Options) -> list[str]:
     notes = []
     if listed.ids:
         removed = sum(corpus.counts["threads"].dropped.values())
         notes.append(f"{len(listed.ids)} ids to remove; {removed} threads removed")
-    personal = personal_data(corpus.records).in_words()
     if personal:
         notes.append(f"personal data in texts: {personal}" + ("" if options.redact else "; --redact replaces it"))
     return notes
