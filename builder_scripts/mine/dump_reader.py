@@ -65,36 +65,42 @@ class DumpLines:
                 yielded.
         """
         start = held = 0
-        tail: list[bytes] = []
+        tail: list[bytes | memoryview] = []
         skipping = False
         damage = None
         try:
-            for block in _resized(self._decompressed(), _DECOMPRESSED):
+            for block in _bounded(self._decompressed()):
                 if skipping:
                     end = block.find(b"\n") + 1
                     start += end or len(block)
                     skipping = not end
                     block = block[end:] if end else b""
+                tail.append(block)
+                held += len(block)
+                if held < _DECOMPRESSED:
+                    continue
                 cut = block.rfind(b"\n") + 1
                 if cut:
-                    whole = b"".join((*tail, memoryview(block)[:cut]))
+                    tail[-1] = memoryview(block)[:cut]
+                    whole = b"".join(tail)
                     yield start, whole
                     start += len(whole)
                     tail, held = [block[cut:]], len(block) - cut
-                else:
-                    tail.append(block)
-                    held += len(block)
-                if held > LONGEST_LINE:
+                elif held > LONGEST_LINE:
                     self.too_long += 1
                     start += held
                     tail, held, skipping = [], 0, True
         except DamagedDumpError as error:
             damage = error
+        rest = b"".join(tail)
         if damage:
-            self.cut = held > 0
+            whole = rest[: rest.rfind(b"\n") + 1]
+            if whole:
+                yield start, whole
+            self.cut = len(whole) < len(rest)
             raise damage
-        if held:
-            yield start, b"".join(tail)
+        if rest:
+            yield start, rest
 
     def _decompressed(self) -> Iterator[bytes]:
         import zstandard
@@ -164,26 +170,13 @@ def _window(head: bytes) -> int:
         return 0
 
 
-def _resized(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """Join small blocks and cut large ones, so that each has `size` bytes or a little more, the last apart."""
-    waiting: list[bytes] = []
-    held = 0
-    damage = None
-    try:
-        for block in blocks:
-            for at in range(0, len(block), size):
-                part = block[at : at + size]
-                waiting.append(part)
-                held += len(part)
-                if held >= size:
-                    yield b"".join(waiting)
-                    waiting, held = [], 0
-    except DamagedDumpError as error:
-        damage = error
-    if held:
-        yield b"".join(waiting)
-    if damage:
-        raise damage
+def _bounded(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut large blocks, so that none holds more lines than memory should."""
+    for block in blocks:
+        if len(block) <= _DECOMPRESSED:
+            yield block
+        else:
+            yield from (block[at : at + _DECOMPRESSED] for at in range(0, len(block), _DECOMPRESSED))
 
 
 def count_lines(block: bytes) -> int:

@@ -143,7 +143,8 @@ def _collection(facts: Facts) -> list[str]:
             "Were the people told, and can they withdraw?",
             "They were not told. What was deleted or removed by the time of the latest dump is "
             + ("used as it was before (a choice of its makers)" if rules["keep_deleted"] else "left out")
-            + f"{_signs(threads)}. Posts of accounts that are gone since are kept. To have something removed: {escaped(facts.options.contact) or _OPEN}",
+            + f"{_signs(threads)}. Posts of accounts that are gone since are kept. To have something removed: "
+            + (escaped(facts.options.contact) or _OPEN),
         ),
         _answer("Over what time, and are the scores sound?", f"Right answers are ordered by upvotes. {months}"),
     ]
