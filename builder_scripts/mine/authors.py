@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from functools import lru_cache
 from pathlib import Path
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.files import write_text
 
 _SALT_BYTES = 32
-_REMEMBERED = 1 << 15  # names
 _GONE = ("[deleted]", "[removed]", "")
 # Programs whose names do not say so as `is_bot` reads them.
 _BOTS = frozenset(
@@ -52,9 +50,8 @@ class Pseudonyms:
 
     def __init__(self, salt: bytes) -> None:
         self._keyed = hashlib.blake2b(key=salt, digest_size=10)
-        self.of = lru_cache(_REMEMBERED)(self._of)  # few people write most of what a community writes
 
-    def _of(self, name: object) -> str | None:
+    def of(self, name: object) -> str | None:
         """Return the pseudonym of an author; None where the dump gives no name or the account is gone."""
         if not isinstance(name, str):
             return None
@@ -66,7 +63,6 @@ class Pseudonyms:
         return digest.hexdigest()
 
 
-@lru_cache(_REMEMBERED)
 def is_bot(name: object) -> bool:
     """Tell by its name whether an account is a program.
 

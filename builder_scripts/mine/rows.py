@@ -121,7 +121,6 @@ MAKE_ROW: Mapping[Kind, Callable[[Line, Pseudonyms], Row | None]] = {
 
 def _common(line: Line, created: int, sign: str | None, authors: Pseudonyms) -> Row:
     author = line.get("author")
-    author = author if isinstance(author, str) else None
     return (
         line["subreddit"].lower(), created, _retrieved(line), whole_number(line.get("score")),
         authors.of(author), is_bot(author), sign,
@@ -176,10 +175,12 @@ def _parent(value: object, thread: str) -> str | None:
 
 def _retrieved(line: Line) -> int | None:
     """When the line was last brought up to date, by whichever names the makers of dumps have given to that."""
-    meta = line.get("_meta")
+    meta, updated, retrieved = line.get("_meta"), line.get("updated_on"), line.get("retrieved_utc")
+    if meta is None and updated is None and retrieved is None:
+        return seconds(line.get("retrieved_on"))
     second = meta.get("retrieved_2nd_on") if isinstance(meta, dict) else None
     latest = None
-    for value in (second, line.get("updated_on"), line.get("retrieved_utc"), line.get("retrieved_on")):
+    for value in (second, updated, retrieved, line.get("retrieved_on")):
         if value is not None:
             time = seconds(value)
             if time is not None and (latest is None or time > latest):

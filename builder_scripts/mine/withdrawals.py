@@ -27,12 +27,11 @@ _MARKERS = frozenset({"[deleted]", "[removed]"})
 _OPENING, _CLOSING = "[(<{【〔〖「『«", "])>}】〕〗」』»"
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _EMPHASIS = " \t\r\n*~`\"'#^.!"
-# What spares nearly all texts the search: the first words of a notice without brackets, and the signs before one with.
-_FIRST = tuple("dDrRtTpPcCsSuUyYoObBmMaA")
-_FIRST_WORD = re.compile(
-    r"(?i)(?:this|your|the|user|post|comment|content|submission|thread|text|reply|message|body|title|account|deleted|"
-    r"removed|redacted|overwritten|taken)\b"
-)
+# What spares nearly all texts the search: how a notice without brackets begins, and the signs before one with.
+_BEGINNINGS = frozenset(
+    ("this", "your", "the ", "user", "post", "comm", "cont", "subm", "thre", "text", "repl", "mess", "body", "titl",
+     "acco", "dele", "remo", "reda", "over", "take")
+)  # fmt: skip
 _BEFORE = frozenset("[(<{【〔〖「『«［（｛〈《&\\*_~`\"'>#^.! \u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _IGNORED = re.compile("[\\\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WORD = (
@@ -104,7 +103,7 @@ def text_sign(text: str) -> str | None:
     """
     if not text or len(text) > _LONGEST:
         return None
-    if text[0] not in _BEFORE and not (text.startswith(_FIRST) and _FIRST_WORD.match(text)):
+    if text[0] not in _BEFORE and text[:4].lower() not in _BEGINNINGS:
         return None
     if text in _MARKERS:
         return MARKER
