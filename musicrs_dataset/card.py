@@ -66,8 +66,9 @@ def _front_matter(manifest: Manifest, title: str) -> str:
     text: str = yaml.safe_dump(
         {
             "license": manifest.about.license,
+            **_named_licence(manifest),
             "pretty_name": title,
-            "language": ["en"],
+            "language": list(manifest.about.languages),
             "task_categories": ["text-retrieval"],
             "size_categories": [next(name for limit, name in _SIZES if n < limit)],
             "tags": _TAGS,
@@ -78,6 +79,13 @@ def _front_matter(manifest: Manifest, title: str) -> str:
         width=120,
     )
     return text
+
+
+def _named_licence(manifest: Manifest) -> dict[str, str]:
+    """The fields that the Hub wants where a licence is "other"."""
+    about = manifest.about
+    fields = {"license_name": about.license_name, "license_link": about.license_link}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _config_metadata(manifest: Manifest, config: ConfigEntry) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -63,6 +64,10 @@ def build(
         typer.Option("--pools-name", metavar="NAME", help="Their names, in the same order. [the design they state]"),
     ] = None,
     config: Annotated[list[str] | None, typer.Option(help="Configuration to write; may be repeated. [all]")] = None,
+    redact: Annotated[
+        bool,
+        typer.Option("--redact", help="Replace e-mail addresses, telephone numbers, u/name and @name in texts."),
+    ] = False,
     install: Annotated[
         bool, typer.Option(help='Make `load_dataset("musicrs")` find the authors\' data from anywhere.')
     ] = True,
@@ -72,6 +77,7 @@ def build(
     from .build import build as write
     from .clip_plan import ClipPlan
     from .install import install as put
+    from .personal import personal_data, redacted
     from .replaced import manifest_of, what_is_lost
     from .schema import CONFIGS
     from .sources import resolve_source
@@ -84,6 +90,10 @@ def build(
     threads, about = resolve_source(source, clips=clips)
     if folder is not None:
         folder.check_matches(threads)
+    personal = personal_data(threads).in_words()
+    if personal and redact:
+        threads = [redacted(thread) for thread in threads]
+        about = replace(about, notes=(*about.notes, f"personal data in texts is replaced: {personal}"))
     before = manifest_of(out / about.loads_as)
     made = write(
         threads, out, about=about, configs=chosen, pools=named,
@@ -93,6 +103,12 @@ def build(
     lost = what_is_lost(before, manifest_of(made))
     for note in (*about.notes, *(folder.report.lines() if folder else ()), *lost):
         told.print(note, markup=False, highlight=False, soft_wrap=True)
+    if personal and not redact:
+        told.print(
+            f"personal data in texts: {personal}; --redact replaces it (pools and fingerprint stay, scores of systems "
+            "that read the texts may change)",
+            markup=False, highlight=False, soft_wrap=True,
+        )  # fmt: skip
     typer.echo(f"{len(threads)} threads -> {made}")
     if install and about.loads_as == DEFAULT_DATASET:
         typer.echo(put(made))

@@ -36,7 +36,7 @@ class About:
 
     Attributes:
         name: Where it came from: "mini", a Hub id or a file name.
-        license: Hub identifier of the licence of the data.
+        license: Hub identifier of the licence of the data; "other" where parts have different terms.
         attribution: Who made it and under which terms, in Markdown.
         citation: BibTeX, or "" where there is nothing to cite.
         toy: Whether scores on it mean nothing.
@@ -47,6 +47,9 @@ class About:
         loads_as: What `load_dataset` calls it once it is installed or loaded; also the name of its folder.
         closing: Markdown that ends its card, or "".
         homepage: Its page on the web, or "".
+        license_name: What to call the terms where `license` is "other", in lower case with dashes; "" for none.
+        license_link: File or URL with these terms; "" for none.
+        languages: ISO 639 codes of the languages of the texts.
     """
 
     name: str
@@ -61,6 +64,9 @@ class About:
     loads_as: str = "musicrs"
     closing: str = ""
     homepage: str = ""
+    license_name: str = ""
+    license_link: str = ""
+    languages: tuple[str, ...] = ("en",)
 
 
 class Source(NamedTuple):

@@ -17,6 +17,7 @@ from musicrs_metric.references import dataset_folder, fingerprint
 from .checks import Finding, invalid_rows, missing_audio, odd_rows
 from .loading import available_configs, iter_threads
 from .manifest import MANIFEST
+from .personal import personal_data
 from .records import Clip, Thread
 from .schema import CLIP_RATE, SPLIT, base_config
 from .sources import file_sha256
@@ -72,6 +73,7 @@ def validate(
     folder = dataset_folder(dataset)
     missing, invalid = ([], []) if folder is None else (_missing_files(folder), _wrong_files(folder))
     odd: list[Finding] = []
+    texts: list[Thread] = []  # of the first configuration that has them; all have the same
     rows: dict[str, int] = {}
     fingerprints: dict[str, dict[str, str]] = defaultdict(dict)
     for name in track(available_configs(dataset)):
@@ -82,6 +84,7 @@ def validate(
             invalid.append(Finding("unreadable", str(error), 1, (name,)))
             continue
         pools = name.removeprefix(config.name)
+        texts = texts or threads * config.with_text
         rows[name] = len(threads)
         fingerprints[pools][name] = fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads)
         invalid += _named(invalid_rows(threads), pools, invalid)
@@ -94,6 +97,8 @@ def validate(
             invalid += _bad_clips(iter_threads(dataset, name)) if clips else []
     if folder is None and not rows:
         raise UserError(invalid[0].what)
+    if texts:
+        odd += personal_data(texts).findings()
     for by_config in fingerprints.values():
         if len(set(by_config.values())) > 1:
             what = "configurations with one kind of pools whose pools or labels differ"

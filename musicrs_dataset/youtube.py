@@ -14,6 +14,7 @@ from urllib.parse import unquote
 Damage = Literal["doubled", "glued", "hidden"]
 
 _ID = r"[A-Za-z0-9_-]{10}[AEIMQUYcgkosw048]"
+_AMPERSAND = re.compile(r"&(?:amp;?)+")
 _LINK_START = re.compile(r"(?i)(?=https?://)")
 _LINK_TEXT = re.compile(r"[^\s\"'<>()\[\]]+")
 _OPENING = r"(?i:(?:^(?:https?:)?//|^|[^A-Za-z0-9._@=/?&#%:+~-])(?:www\.)?"
@@ -75,11 +76,17 @@ def start_seconds(url: str) -> float:
         >>> start_seconds("https://youtu.be/jNQXAC9IVRw?t=1m30s")
         90.0
     """
+    video = find_video(url)
+    return 0.0 if video is None else video[1]
+
+
+def find_video(url: str) -> tuple[str, float] | None:
+    """Find the video that a link names and where the link starts, as `video_id` and `start_seconds` do one by one."""
     video = _find(url)
     if video is None:
-        return 0.0
+        return None
     found = _START.search(video.after) or _START.search(video.before)
-    return 0.0 if found is None else _seconds(found)
+    return video.id, 0.0 if found is None else _seconds(found)
 
 
 def damage(url: str) -> Damage | None:
@@ -119,8 +126,9 @@ def _find(url: str) -> _Video | None:
 
 
 def _unescape(url: str) -> str:
-    plain = re.sub(r"&(?:amp;?)+", "&", url).replace("\\_", "_").replace("\u200b", "").replace("&#x200B;", "")
-    return unquote(unquote(plain))  # links inside links are encoded once per level
+    plain = _AMPERSAND.sub("&", url) if "&" in url else url
+    plain = plain.replace("\\_", "_").replace("\u200b", "").replace("&#x200B;", "")
+    return unquote(unquote(plain)) if "%" in plain else plain  # links inside links are encoded once per level
 
 
 def _seconds(found: re.Match[str]) -> float:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -139,15 +141,16 @@ def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, 
 
 def _rows(path: Path) -> list[tuple[str, Mapping[str, str | None]]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # with line ends as they are: some stand inside cells
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; expected disagreements.csv with the column settled filled in") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text; save it as CSV UTF-8") from error
-    header = text.split("\n", 1)[0]
+    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
     # Where the comma is the decimal mark, spreadsheets separate cells with semicolons.
     delimiter = ";" if header.count(";") > header.count(",") else ","
-    lines = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
+    # Not `splitlines`, which also cuts at separators that stand inside a title.
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     missing = [name for name in ("row", "settled") if name not in (lines.fieldnames or ())]
     if missing:
         raise UserError(f"{path}: no column {some(missing)}; expected {', '.join(COLUMNS)}")

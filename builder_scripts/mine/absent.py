@@ -11,7 +11,7 @@ from pathlib import Path
 from musicrs_metric.errors import some
 
 from ..layout import Work
-from .lines import DamagedDumpError, DumpLines
+from .dump_reader import DamagedDumpError, DumpLines
 from .run import Mined, Mining
 
 _NAME = re.compile(rb'"subreddit"\s*:\s*"([\w.-]+)"')

@@ -11,7 +11,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.files import write_text
 
 _SALT_BYTES = 32
-_GONE = ("[deleted]", "[removed]")
+_GONE = ("[deleted]", "[removed]", "")
 # Programs whose names do not say so as `is_bot` reads them.
 _BOTS = frozenset(
     {"automoderator", "autowikibot", "imguralbumbot", "sneakpeekbot", "totesmessenger", "youtubefactsbot"}
@@ -42,7 +42,7 @@ def author_salt(path: Path) -> bytes:
 
 
 class Pseudonyms:
-    """Names authors without naming them: 20 hexadecimal digits, the same for the same name and salt.
+    """Names authors without naming them: 20 hexadecimal digits, the same for the same name in any case and salt.
 
     Args:
         salt: From `author_salt`.
@@ -53,7 +53,10 @@ class Pseudonyms:
 
     def of(self, name: object) -> str | None:
         """Return the pseudonym of an author; None where the dump gives no name or the account is gone."""
-        if not isinstance(name, str) or name in _GONE:
+        if not isinstance(name, str):
+            return None
+        name = name.lower()  # Reddit's names do not depend on case
+        if name in _GONE:
             return None
         digest = self._keyed.copy()
         digest.update(name.encode("utf-8", "replace"))

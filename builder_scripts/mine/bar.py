@@ -27,6 +27,9 @@ def mine_with_bar(
     """
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+    outdated = mining.outdated()
+    if outdated:
+        say(console, f"{outdated}; all dumps are mined again")
     replaced = mining.replaces()
     if replaced:
         say(console, f"in place of {replaced}, which an earlier run has mined; to keep them, take another work folder")

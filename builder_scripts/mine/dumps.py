@@ -1,7 +1,18 @@
-"""Which files are dumps, and whether a dump holds submissions or comments."""
+"""Which files are dumps, and whether a dump holds submissions or comments.
+
+| source | names |
+|---|---|
+| monthly torrents of all of Reddit (Pushshift, Arctic Shift) | `RS_2023-01.zst`, `RC_2023-01.zst` |
+| torrents of single subreddits | `jazz_submissions.zst`, `jazz_comments.zst` |
+| download tool of Arctic Shift | `r_jazz_posts.jsonl`, `r_jazz_comments.jsonl` |
+
+Each may be compressed (`.zst`) or plain (`.jsonl`, `.ndjson`), and a copy that a browser numbered, as in
+`r_jazz_posts (1).jsonl`, is read as well.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +20,21 @@ from typing import Literal
 
 from musicrs_metric.errors import UserError, some
 
+from .dump_reader import is_compressed
+
 Kind = Literal["submissions", "comments"]
 
-NAMES = "RS_*.zst or *_submissions.zst, RC_*.zst or *_comments.zst"
+NAMES = "RS_*, *_submissions or *_posts, RC_* or *_comments, each .zst or .jsonl"
+_SUFFIXES = (".zst", ".jsonl", ".ndjson")
+_NAME = re.compile(
+    r"(?i)(?:(?P<submissions>rs_.*|.*_(?:submissions|posts))|(?P<comments>rc_.*|.*_comments))(?: ?\(\d+\))?"
+    r"(?:\.jsonl|\.ndjson)?(?:\.zst)?"
+)
 
 
 @dataclass(frozen=True)
 class Dump:
-    """One compressed file of JSON lines.
+    """One file of JSON lines, compressed or not.
 
     Attributes:
         path: The file.
@@ -52,23 +70,37 @@ def find_dumps(places: Sequence[Path]) -> list[Dump]:
     return sorted(dumps, key=lambda dump: (-dump.path.stat().st_size, dump.name))
 
 
+def unnamed(places: Sequence[Path]) -> list[Path]:
+    """Find the plain files of JSON lines in folders that are not read, because their names tell neither kind."""
+    return [path for place in places if place.is_dir() for path in _listed(place) if _kind_of(path) is None]
+
+
 def _files(place: Path) -> Iterable[Path]:
     if not place.is_dir():
         if not place.exists():
             raise UserError(f"{place}: no such file or folder; expected dumps ({NAMES})")
         return [place]
-    found = sorted(place.rglob("*.zst"))
+    # Any `.zst` in a folder of dumps is meant as one; other files of JSON lines may lie there, too.
+    found = [path for path in _listed(place) if is_compressed(path) or _kind_of(path)]
     if not found:
         inside = some(sorted(path.name for path in place.iterdir())) or "nothing"
         raise UserError(f"{place}: no dump in it (it holds {inside}); expected {NAMES}")
     return found
 
 
+def _listed(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+
+
 def _kind(path: Path) -> Kind:
-    name = path.name.lower()
-    if path.suffix == ".zst":
-        if name.startswith("rs_") or name.endswith("_submissions.zst"):
-            return "submissions"
-        if name.startswith("rc_") or name.endswith("_comments.zst"):
-            return "comments"
-    raise UserError(f"{path}: the name tells neither submissions nor comments; expected {NAMES}")
+    kind = _kind_of(path)
+    if kind is None:
+        raise UserError(f"{path}: the name tells neither submissions nor comments; expected {NAMES}")
+    return kind
+
+
+def _kind_of(path: Path) -> Kind | None:
+    name = _NAME.fullmatch(path.name)
+    if name is None or path.suffix.lower() not in _SUFFIXES:
+        return None
+    return "submissions" if name["submissions"] else "comments"

@@ -18,8 +18,8 @@ from typing import Any, Literal
 from musicrs_metric.errors import UserError
 
 from .clusters import MAP_ON_CLUSTER
+from .dump_reader import window_of
 from .dumps import Dump
-from .frames import window_of
 from .ingest import Job, ingest
 from .report import DumpReport
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from musicrs_dataset.youtube import start_seconds, video_id
+from musicrs_dataset.youtube import find_video
 
 from .parsing import whole_characters
 
-# Both spare most words the search: a YouTube host holds one of the two, and the shortest link is `y2u.be/` with an id.
-_HOST = re.compile(r"(?i)youtu|y2u\.be")
-_SHORTEST = 18
-# Without one of these no link says where it starts: the names of the parameter, and what they may be written with.
-_MAY_START = re.compile(r"(?i)t=|continue|%|x200b|[^\x00-\x7f]")
+_SHORTEST = 18  # characters of `y2u.be/` with an id
 # Blanks apart, a link ends at what `musicrs_dataset.youtube` takes for its end, and where the next one begins.
 _BETWEEN = re.compile(r"(?i)[\"'<>()\[\]]+|(?=https?://)")
 
@@ -47,12 +43,24 @@ def find_links(*texts: object) -> list[FoundLink]:
     """
     found: dict[str, FoundLink] = {}
     for text in texts:
-        if not isinstance(text, str) or not _HOST.search(text):
+        if not isinstance(text, str):
             continue
-        for word in [word for word in text.split() if len(word) >= _SHORTEST and _HOST.search(word)]:
+        for word in _words_with_host(text):
             for piece in _BETWEEN.split(word):
-                video = video_id(piece) if len(piece) >= _SHORTEST else None
-                if video is not None and video not in found:
-                    start = start_seconds(piece) if _MAY_START.search(piece) else 0.0
-                    found[video] = FoundLink(video, start, whole_characters(piece))
+                video = find_video(piece) if len(piece) >= _SHORTEST and _has_host(piece) else None
+                if video is not None and video[0] not in found:
+                    found[video[0]] = FoundLink(*video, whole_characters(piece))
     return list(found.values())
+
+
+def _words_with_host(text: str) -> list[str]:
+    """The words that may hold a link; to look through all words of all texts takes longer than all the rest."""
+    if not _has_host(text):
+        return []
+    return [word for word in text.split() if len(word) >= _SHORTEST and _has_host(word)]
+
+
+def _has_host(text: str) -> bool:
+    """Tell whether a text holds a part of a YouTube host."""
+    lowered = text.lower()
+    return "youtu" in lowered or "y2u.be" in lowered

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from time import time
 from typing import Any
 
 import orjson
 
 _INT64 = 1 << 63
+FIRST_POST = 1_118_000_000  # June 2005: Reddit opens
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_NOW = int(time()) + 86_400  # nothing in a dump was written later, wherever its clock stands
 
 
 def parse(line: bytes) -> dict[str, Any] | None:
@@ -26,10 +31,48 @@ def repair(line: bytes) -> dict[str, Any] | None:
         The object, with nothing but that character lost or to be lost in `plain_text`; None where the line holds none.
     """
     try:
-        value = json.loads(line.decode("utf-8", "replace"), strict=False)
+        value = json.loads(line.decode("utf-8-sig", "replace"), strict=False)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def seconds(value: object) -> int | None:
+    """Read a time in seconds since 1970, which dumps also give in milli-, micro- or nanoseconds, as text, or as a date.
+
+    Returns:
+        The time without its fraction; None where it is none, before 1970 or in the future.
+    """
+    if type(value) is int and 0 <= value <= _NOW:
+        return value
+    when = whole_number(value)
+    if when is None and isinstance(value, str):
+        when = _seconds_of_date(value)
+    if when is None or when < 0:
+        return None
+    if when <= _NOW:
+        return when
+    for unit in (1_000, 1_000_000, 1_000_000_000):
+        if FIRST_POST <= when // unit <= _NOW:
+            return when // unit
+    return None
+
+
+def base36(number: int) -> str:
+    """Write a number of 0 or more as Reddit writes ids."""
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = _DIGITS[digit] + digits
+    return digits or "0"
+
+
+def _seconds_of_date(text: str) -> int | None:
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())
 
 
 def whole_number(value: object) -> int | None:

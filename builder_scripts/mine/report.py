@@ -24,6 +24,7 @@ class DumpReport:
         rows: The Parquet file, below its folder.
         parameters: What it was mined with.
         counts: Where its lines went.
+        withdrawn: How many of the kept lines were taken back, by the sign of it.
         repaired: How many of the lines a strict parser refuses were saved.
         raw_bytes: How much it holds decompressed.
         frames: How many zstd frames it has.
@@ -40,6 +41,7 @@ class DumpReport:
     rows: FileHash
     parameters: Mapping[str, Any]
     counts: Counts
+    withdrawn: Mapping[str, int]
     repaired: int
     raw_bytes: int
     frames: int

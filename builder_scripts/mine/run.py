@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -48,6 +49,13 @@ class Mined:
             total[report.kind] += report.counts
         return total
 
+    def withdrawn(self) -> dict[str, Counts]:
+        """How many of the kept lines were taken back, by kind and by the sign of it; their texts are not stored."""
+        by_sign = {kind: Counter[str]() for kind in ("submissions", "comments")}
+        for report in self.reports:
+            by_sign[report.kind].update(report.withdrawn)
+        return {f"withdrawn {kind}": Counts(n.total(), 0, dict(n)) for kind, n in by_sign.items() if n}
+
 
 class Mining:
     """The work that a set of dumps asks for.
@@ -93,6 +101,14 @@ class Mining:
         n, before = sum(counts.kept for counts in last.counts.values()), last.parameters.get("subreddits", ())
         return f"{n:,} rows of {some(before)}" if n and before != self.parameters["subreddits"] else ""
 
+    def outdated(self) -> str:
+        """Say in words that the rows of an earlier version are there, which this run replaces; "" where none are."""
+        try:
+            last = StageManifest.read(self.work.bronze, STAGE)
+        except UserError:
+            return ""
+        return "" if last.parameters.get("rows") == VERSION else outdated(self.work, last)
+
     def run(
         self,
         workers: int,
@@ -114,13 +130,21 @@ class Mining:
                 inputs=inputs,
                 outputs=[_below(report.kind, report.rows) for report in mined.reports],
                 parameters=self.parameters,
-                counts=mined.counts(),
+                counts=mined.counts() | mined.withdrawn(),
                 wall_s=perf_counter() - started,
                 notes=[f"{Path(report.path).name} {report.damage}" for report in mined.damaged],
                 versions=versions_of(("zstandard", "orjson", "pyarrow")),
             )
             manifest.write(self.work.bronze)
         return mined
+
+
+def outdated(work: Work, manifest: StageManifest) -> str:
+    """Say in words that rows were mined by an earlier version."""
+    return (
+        f"{work.bronze}: mined by an earlier version (rows {manifest.parameters.get('rows')}, now {VERSION}), which "
+        "did not read all signs that a text was deleted or removed"
+    )
 
 
 def _folder(work: Work, dump: Dump) -> Path:

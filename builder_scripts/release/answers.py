@@ -21,28 +21,25 @@ from ..llm import Model, Question, content_key
 from ..llm.ask import CUT, FILTERED, UNREADABLE
 from ..llm.session import model_of
 from ..manifest import StageManifest
-from ..mine.authors import Pseudonyms
 from ..queries.stage import query_prompt, question
-from .authors import without_names
+from .cleaning import Clean
 from .takedown import Takedown
 
 
-def write_answers(path: Path, work: Work, takedown: Takedown, pseudonyms: Pseudonyms) -> int:
+def write_answers(path: Path, work: Work, takedown: Takedown, clean: Clean) -> int:
     """Write the answers about all texts that passed the filters, but for those that were taken down.
 
     Args:
         path: JSON lines of the form of `builder_scripts.llm.store`.
         work: The work folder.
         takedown: What is to be removed.
-        pseudonyms: Stand in place of names that answers mention.
+        clean: What is done to each answer; see `release.cleaning`.
 
     Returns:
         How many they are.
     """
     wanted = _keys(work, takedown)
-    lines = [
-        _line(answer, pseudonyms) for answer in _stored(work.cache / "answers.jsonl") if answer.get("key") in wanted
-    ]
+    lines = [_line(answer, clean) for answer in _stored(work.cache / "answers.jsonl") if answer.get("key") in wanted]
     write_text(path, lines)
     return len(lines)
 
@@ -84,8 +81,8 @@ def _stored(path: Path) -> Iterator[dict[str, Any]]:
                 yield answer
 
 
-def _line(answer: dict[str, Any], pseudonyms: Pseudonyms) -> str:
+def _line(answer: dict[str, Any], clean: Clean) -> str:
     # What a server said of a request that it refused may quote the request.
     answer = {name: value for name, value in answer.items() if name != "error"}
     # ASCII, as the store writes it: a model may write half a surrogate pair.
-    return json.dumps(answer | {"text": without_names(str(answer["text"]), pseudonyms)}) + "\n"
+    return json.dumps(answer | {"text": clean(str(answer["text"]))}) + "\n"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from musicrs_dataset.personal import ACCOUNT
 from musicrs_metric.files import to_json, write_text
 
 from ..layout import Work
 from ..mine.authors import Pseudonyms
 from ..parquet import read_rows
 from ..refine.schema import CorpusThread
-
-# `u/name`, `/u/name`, an address of the profile; JSON may have a backslash before a slash, Reddit's editor before `_`.
-_MENTION = re.compile(r"(?<![A-Za-z0-9_])(u(?:ser)?\\?/)((?:[A-Za-z0-9-]|\\*_){3,40})", re.IGNORECASE)
 
 
 def without_names(text: str, pseudonyms: Pseudonyms) -> str:
@@ -25,7 +22,7 @@ def without_names(text: str, pseudonyms: Pseudonyms) -> str:
         text: Any text, or JSON.
         pseudonyms: Of the corpus, so that who is mentioned and who writes has one pseudonym.
     """
-    return _MENTION.sub(lambda found: f"{found[1]}{pseudonyms.of(found[2].replace(chr(92), ''))}", text)
+    return ACCOUNT.sub(lambda found: f"{found[1]}{pseudonyms.of(found[2].replace(chr(92), ''))}", text)
 
 
 def write_authors(path: Path, work: Work, threads: Iterable[CorpusThread]) -> None:

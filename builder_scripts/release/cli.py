@@ -18,10 +18,15 @@ def release(
     purpose: Annotated[str, typer.Option(help="Why it was made, in a sentence or two.")] = "",
     takedown: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Ids to remove, one a line; the work folder keeps them for all releases."),
+        typer.Option(metavar="FILE", help="Ids and u/names to remove, one per line; kept for all later releases."),
     ] = None,
     budget: Annotated[float, typer.Option(help="Seconds that the clips of a thread share.")] = 300.0,
     seed: Annotated[int, typer.Option(min=0, help="Chooses ten links where a thread has more usable ones.")] = 0,
+    language: Annotated[str, typer.Option(help="Languages of the texts, as in en or en,de, for the card.")] = "en",
+    redact: Annotated[
+        bool,
+        typer.Option("--redact", help="Replace e-mail addresses, telephone numbers and @name in texts."),
+    ] = False,
 ) -> None:
     """Make the dataset with its card, datasheet and figures: -> release/NAME/, ready for `load_dataset` and the Hub."""
     from ..layout import Work
@@ -30,6 +35,6 @@ def release(
     from .options import Options
     from .run import folder_of, run
 
-    options = Options(name, title, by, contact, licence, purpose, takedown, budget, seed)
+    options = Options(name, title, by, contact, licence, purpose, takedown, budget, seed, language, redact)
     manifest, new = run(Work(work), options, tracking_list("Writing"))
     tell(manifest, new, folder_of(Work(work), options))

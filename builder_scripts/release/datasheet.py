@@ -31,6 +31,7 @@ class Facts:
         about: Its statistics.
         answers: How many answers of models come with it.
         takedown: How many ids were removed on request so far.
+        personal: Personal data in its texts, in words; "" where none was found.
     """
 
     options: Options
@@ -40,6 +41,7 @@ class Facts:
     about: Description
     answers: int
     takedown: int
+    personal: str = ""
 
     @property
     def judged(self) -> bool:
@@ -115,9 +117,15 @@ def _composition(facts: Facts) -> list[str]:
             "Does it contain data that might be considered confidential, offensive or identifying?",
             "Posts were public and may say anything, private matters included. No account is named: each is a keyed "
             "hash, the same in the whole corpus, whose key is not part of the release; so are accounts that a post "
-            "mentions as `u/name`. The thread's id leads back to Reddit, where its author may be seen.",
+            "mentions as `u/name`. The thread's id leads back to Reddit, where its author may be seen. "
+            + ("Other personal data in texts is replaced." if facts.options.redact else _personal(facts)),
         ),
     ]
+
+
+def _personal(facts: Facts) -> str:
+    found = facts.personal or "no e-mail address, telephone number or @name was found"
+    return f"Personal data in texts is as it was written: {found}."
 
 
 def _collection(facts: Facts) -> list[str]:
@@ -134,11 +142,22 @@ def _collection(facts: Facts) -> list[str]:
         _answer(
             "Were the people told, and can they withdraw?",
             "They were not told. What was deleted or removed by the time of the latest dump is "
-            + ("used as it was before (a choice of whoever made this)" if rules["keep_deleted"] else "left out")
-            + f". To have something removed: {escaped(facts.options.contact) or _OPEN}",
+            + ("used as it was before (a choice of its makers)" if rules["keep_deleted"] else "left out")
+            + f"{_signs(threads)}. Posts of accounts that are gone since are kept. To have something removed: "
+            + (escaped(facts.options.contact) or _OPEN),
         ),
         _answer("Over what time, and are the scores sound?", f"Right answers are ordered by upvotes. {months}"),
     ]
+
+
+def _signs(threads: StageManifest) -> str:
+    """How many posts and replies were left out by which sign, in brackets; "" where none were."""
+    parts = [
+        f"{kind}: {_pairs(threads.counts[f'deleted {kind}'].dropped)}"
+        for kind in ("submissions", "comments")
+        if f"deleted {kind}" in threads.counts
+    ]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _labelling(facts: Facts) -> list[str]:

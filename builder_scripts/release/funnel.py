@@ -55,7 +55,8 @@ def funnel(manifests: Mapping[str, StageManifest], released: Counts) -> list[Ste
         Step("posts of the subreddits", mined.kept, {}, 2_700_000),
         Step("with a link to YouTube", filtered.kept + few, _told(no_link), 46_218),
         Step(
-            f"with {rules['min_replies']} replies of {rules['min_chars']} characters",
+            f"with {rules['min_replies']} replies of {rules['min_chars']} characters"
+            + ("" if rules.get("asker_counts", True) else ", not the asker's"),
             filtered.kept,
             _told({"few_replies": few}),
             10_167,

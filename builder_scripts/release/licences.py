@@ -12,6 +12,13 @@ _MODELS = {
     "google/gemma-3-12b-it": "[Gemma Terms of Use](https://ai.google.dev/gemma/terms)",
 }
 
+_REDDIT = (
+    "[Reddit's User Agreement](https://redditinc.com/policies/user-agreement), its "
+    "[Data API Terms](https://redditinc.com/policies/data-api-terms) and its [Public Content Policy]"
+    "(https://support.reddithelp.com/hc/en-us/articles/26410290525844-Public-Content-Policy)"
+)
+_YOUTUBE = "[YouTube's Terms of Service](https://www.youtube.com/t/terms)"
+
 
 class Part(NamedTuple):
     """A part of a release.
@@ -40,7 +47,7 @@ def parts(options: Options, models: dict[str, str]) -> list[Part]:
         Part(
             "posts (`post`) and titles named in replies",
             "those who wrote them, on Reddit",
-            "theirs, under [Reddit's User Agreement](https://redditinc.com/policies/user-agreement)",
+            f"theirs, under {_REDDIT}",
         ),
         Part(
             "names of songs, artists and albums as extracted",
@@ -54,12 +61,34 @@ def parts(options: Options, models: dict[str, str]) -> list[Part]:
         ),
         Part("labels, ground truth, pools, selection", by, options.licence),
         Part(
+            "links to videos (`links`)",
+            "YouTube, and those who posted them",
+            f"{_YOUTUBE}",
+        ),
+        Part(
             "clips and the videos behind the links",
             "the holders of the rights in the recordings",
             "no licence is given; check what your law allows before you pass clips on",
         ),
         Part("the code that made it", "the musicrs project", "Apache-2.0"),
     ]
+
+
+def terms_in_words(options: Options) -> str:
+    """Say under which terms a release comes, in Markdown, for its card."""
+    return (
+        "There is no single licence; the parts have different terms.\n\n"
+        f"- **Posts, and titles named in replies**, belong to those who wrote them. They come from Reddit under "
+        f"{_REDDIT}: "
+        "no commercial use without Reddit's consent, and what its author deletes there must go here, too "
+        "(`takedown.txt`). Do not try to find out who wrote a text.\n"
+        f"- **Links to videos, and clips** come from YouTube. {_YOUTUBE} apply to the links. The recordings belong to "
+        "the holders of their rights. No licence to clips is given: check what your law allows before you use them or "
+        "pass them on.\n"
+        f"- **Queries, labels, pools and the selection**: {options.licence}. The terms of the language models apply to "
+        "what these wrote.\n\n"
+        "`LICENCES.md` has the terms of each part."
+    )
 
 
 def licences(options: Options, models: dict[str, str]) -> str:

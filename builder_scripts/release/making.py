@@ -22,12 +22,12 @@ from ..annotate.judgement import Judgement
 from ..layout import Work
 from ..lines import read_lines, write_lines
 from ..manifest import FileHash, StageManifest
-from ..mine.authors import Pseudonyms
 from ..refine.ranking import named
 from ..refine.schema import CorpusThread
-from .authors import without_names
+from .cleaning import Clean
 from .figure import draw_funnel
 from .funnel import Step
+from .licences import terms_in_words
 from .options import Options
 from .takedown import Takedown
 
@@ -51,13 +51,16 @@ def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
     by = f"; {options.by}" if options.by else ""
     return About(
         name=options.name,
-        license=options.licence,
+        license="other",
         attribution="Posts and replies: those who wrote them, on Reddit. Selection, requests, labels and pools: made "
-        f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}. `LICENCES.md` has the terms of each part.",
+        f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}.\n\n{terms_in_words(options)}",
         limits=tuple(limits),
         title=options.called,
         loads_as=options.name,
         closing=_closing(options),
+        license_name="reddit-and-youtube-terms",
+        license_link="LICENCES.md",
+        languages=options.languages,
     )
 
 
@@ -84,20 +87,19 @@ def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
             path.write_bytes(content)
 
 
-def write_labels(
-    path: Path, work: Work, threads: Iterable[CorpusThread], takedown: Takedown, pseudonyms: Pseudonyms
-) -> None:
+def write_labels(path: Path, work: Work, threads: Iterable[CorpusThread], takedown: Takedown, clean: Clean) -> None:
     """Write what people decided about the released threads."""
     released = {thread.thread_id for thread in threads}
 
     def cleaned(label: Judgement) -> Judgement:
         links = tuple(one for one in label.links if one.video_id not in takedown and one.proposed not in takedown)
-        return replace(label, query=takedown.blot(without_names(label.query, pseudonyms)), links=links)
+        entities = tuple(replace(one, name=clean(one.name)) for one in label.entities)
+        return replace(label, query=clean(label.query), links=links, entities=entities)
 
     write_lines(path, (cleaned(label) for label in read_lines(work.labels, Judgement) if label.thread_id in released))
 
 
-def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread]) -> None:
+def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread], clean: Clean) -> None:
     """Write the lines of the merges that the released threads have titles of."""
     texts = [entities for t in threads for entities in (t.submission_entities, *(c.entities for c in t.comments))]
     known = {normalise(name) for entities in texts for _, name in named(entities)}
@@ -108,7 +110,7 @@ def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread]) -> Non
         for line in reader:
             cells = {column: unguarded(line[column] or "") for column in columns}
             if normalise(cells["as"]) in known:
-                target.write(csv_line(cells.values()))
+                target.write(csv_line(map(clean, cells.values())))
 
 
 def write_manifests(folder: Path, manifests: Mapping[str, StageManifest]) -> None:

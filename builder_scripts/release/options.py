@@ -9,6 +9,7 @@ from typing import Any
 
 from musicrs_metric.errors import UserError, show
 
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,95}")
 
 
@@ -26,9 +27,11 @@ class Options:
         takedown: A list of ids to remove, added to that of the work folder.
         budget: Seconds that the clips of a thread share.
         seed: Chooses ten links where a thread has more usable ones.
+        language: ISO 639 codes of the languages of the texts, separated by commas.
+        redact: Whether to replace personal data in texts (see `musicrs_dataset.personal`).
 
     Raises:
-        UserError: The name cannot be that of a dataset.
+        UserError: The name cannot be that of a dataset, or the languages are no codes.
     """
 
     name: str
@@ -40,6 +43,8 @@ class Options:
     takedown: Path | None = None
     budget: float = 300.0
     seed: int = 0
+    language: str = "en"
+    redact: bool = False
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name.lower() == "musicrs":
@@ -47,6 +52,16 @@ class Options:
                 f"the release is named {show(self.name)}, expected letters, digits, - and _, and another name than the "
                 "published dataset's"
             )
+        wrong = [code for code in self.languages if not _LANGUAGE.fullmatch(code)]
+        if wrong or not self.languages:
+            raise UserError(
+                f"the language is {show(self.language)}, expected ISO 639 codes such as en, or en,de for several"
+            )
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of `language`."""
+        return tuple(code for code in re.split(r"[,\s]+", self.language.strip().lower()) if code)
 
     @property
     def called(self) -> str:

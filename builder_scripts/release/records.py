@@ -15,10 +15,9 @@ from ..audio.links import Video
 from ..layout import Work
 from ..lines import read_lines
 from ..manifest import Counts, StageManifest
-from ..mine.authors import Pseudonyms
 from ..pools.run import pool_file
 from ..refine.schema import CorpusThread, read_corpus
-from .authors import without_names
+from .cleaning import Clean, clean_entities
 from .takedown import Takedown, take_down
 
 
@@ -40,7 +39,7 @@ class Corpus:
 
 
 def read_released(
-    work: Work, manifests: Mapping[str, StageManifest], takedown: Takedown, pseudonyms: Pseudonyms
+    work: Work, manifests: Mapping[str, StageManifest], takedown: Takedown, clean: Clean, names: Clean
 ) -> Corpus:
     """Read what is to be released.
 
@@ -48,7 +47,8 @@ def read_released(
         work: The work folder, with pools.
         manifests: By stage.
         takedown: What is to be removed.
-        pseudonyms: Stand in place of names that posts and requests mention.
+        clean: What is done to posts, queries and the names in them; see `release.cleaning`.
+        names: What is done to candidates: accounts get pseudonyms, and nothing else changes.
 
     Raises:
         UserError: Nothing is left, or a file of an earlier stage is missing or damaged.
@@ -61,19 +61,30 @@ def read_released(
     pools, statuses = read_pools(pool_file(work, first)), _statuses(work)
 
     def record(thread: CorpusThread) -> Thread:
-        query, post = (takedown.blot(without_names(text, pseudonyms)) for text in (thread.query, thread.post))
         links = tuple(replace(link, status=statuses.get(link.video_id, "new")) for link in thread.links)
-        return replace(thread.to_thread(pools[thread.thread_id]), query=query, post=post, links=links)
+        released = thread.to_thread([names(candidate) for candidate in pools[thread.thread_id]])
+        return replace(
+            released,
+            query=clean(thread.query),
+            post=clean(thread.post),
+            links=links,
+            ground_truth=tuple(map(names, released.ground_truth)),
+            all_entities=tuple(map(names, released.all_entities)),
+            submission_entities=tuple(map(clean, released.submission_entities)),
+            comments=tuple(replace(one, entities=clean_entities(one.entities, clean)) for one in released.comments),
+        )
 
     kept = [thread.thread_id for thread in left.threads]
-    named = [_named(work, design, kept) for design in others]
+    named = [_named(work, design, kept, names) for design in others]
     return Corpus(left.threads, [record(thread) for thread in left.threads], named, left.counts)
 
 
-def _named(work: Work, design: Design, threads: Sequence[str]) -> NamedPools:
+def _named(work: Work, design: Design, threads: Sequence[str], names: Clean) -> NamedPools:
     file = pool_file(work, design)
     pools = read_pools(file)
-    return NamedPools(str(design), {thread_id: pools[thread_id] for thread_id in threads}, file_sha256(file))
+    return NamedPools(
+        str(design), {thread_id: tuple(map(names, pools[thread_id])) for thread_id in threads}, file_sha256(file)
+    )
 
 
 def _statuses(work: Work) -> dict[str, LinkStatus]:

@@ -13,17 +13,21 @@ from musicrs_dataset.describe import describe
 from musicrs_dataset.fetch.store import AudioStore
 from musicrs_dataset.folders import replacing_folder
 from musicrs_dataset.loading import iter_threads, richest_config
+from musicrs_dataset.personal import personal_data
 from musicrs_dataset.pools import Design
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError, some
 from musicrs_metric.files import write_text
 
 from ..layout import Work, require
-from ..manifest import Counts, StageManifest, hash_files, is_done, manifest_path, versions_of
+from ..manifest import StageManifest, hash_files, is_done, manifest_path, versions_of
 from ..mine.authors import Pseudonyms, author_salt
+from ..mine.rows import VERSION
+from ..mine.run import outdated
 from ..pools.run import pool_file
 from .answers import write_answers
 from .authors import write_authors
+from .cleaning import Clean, cleaning, pseudonymising
 from .datasheet import STAGES, Facts, datasheet
 from .funnel import funnel
 from .licences import licences
@@ -64,14 +68,18 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
         return StageManifest.read(target, STAGE), False
     _refuse_strangers(target)
     pseudonyms = Pseudonyms(author_salt(work.salt))
-    corpus = read_released(work, manifests, takedown, pseudonyms)
+    takedown = takedown.with_authored(work, pseudonyms)
+    clean = cleaning(takedown, pseudonyms, redacting=options.redact)
+    corpus = read_released(work, manifests, takedown, clean, pseudonymising(pseudonyms))
+    listed = takedown.published(pseudonyms)
     steps = funnel(manifests, corpus.counts["threads"])
     with replacing_folder(target) as folder:
         _write_dataset(folder, work, corpus, options, manifests, track)
-        answers = _write_making(folder / "making", work, corpus, manifests, takedown, pseudonyms)
-        takedown.write(folder / "takedown.txt")
+        answers = _write_making(folder / "making", work, corpus, manifests, takedown, clean)
+        listed.write(folder / "takedown.txt")
+        personal = personal_data(corpus.records).in_words()
         about_it = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
-        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(takedown.ids))
+        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids), personal)
         _write_description(folder, facts)
         manifest = StageManifest(
             stage=STAGE,
@@ -80,7 +88,7 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
             parameters=options.to_dict(),
             counts=corpus.counts,
             wall_s=perf_counter() - began,
-            notes=_notes(takedown, corpus.counts),
+            notes=_notes(listed, corpus, personal, options),
             versions=versions_of(("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av")),
         )
         manifest.write(folder)
@@ -102,9 +110,25 @@ def _manifests(work: Work) -> dict[str, StageManifest]:
     optional = {"audio", "annotate"}
     there = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
     found = {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in there}
+    if found["mine"].parameters.get("rows") != VERSION:
+        raise UserError(f"{outdated(work, found['mine'])}; run all stages again before you release")
+    _refuse_outdated(found)
     if found["pools"].parameters["unjudged"]:
         found.pop("annotate", None)  # of an earlier run, and none of this corpus
     return found
+
+
+def _refuse_outdated(manifests: Mapping[str, StageManifest]) -> None:
+    """Refuse a corpus that was made from an earlier state of the rows, in which less may have been withdrawn."""
+    made = {Path(file.path).name: (stage, file.sha256) for stage, one in manifests.items() for file in one.outputs}
+    for stage, manifest in manifests.items():
+        for file in manifest.inputs:
+            maker, sha256 = made.get(Path(file.path).name, (stage, file.sha256))
+            if maker in ("mine", "threads") and sha256 != file.sha256:
+                raise UserError(
+                    f"{stage} was run on an older {Path(file.path).name} than {maker} has made since; run {stage} and "
+                    "the stages after it again"
+                )
 
 
 def _manifest_file(work: Work, stage: str) -> Path:
@@ -164,15 +188,15 @@ def _write_making(
     corpus: Corpus,
     manifests: Mapping[str, StageManifest],
     takedown: Takedown,
-    pseudonyms: Pseudonyms,
+    clean: Clean,
 ) -> int:
     """Write what of the making may be published; returns how many answers of models that is."""
     write_authors(folder / "authors.jsonl", work, corpus.threads)
     if not manifests["pools"].parameters["unjudged"]:
-        write_labels(folder / "labels.jsonl", work, corpus.threads, takedown, pseudonyms)
-    write_merges(folder / "merges.csv", work, corpus.threads)
+        write_labels(folder / "labels.jsonl", work, corpus.threads, takedown, clean)
+    write_merges(folder / "merges.csv", work, corpus.threads, clean)
     write_manifests(folder / "manifests", manifests)
-    return write_answers(folder / "answers.jsonl", work, takedown, pseudonyms)
+    return write_answers(folder / "answers.jsonl", work, takedown, clean)
 
 
 def _write_description(folder: Path, facts: Facts) -> None:
@@ -182,6 +206,11 @@ def _write_description(folder: Path, facts: Facts) -> None:
     write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
 
 
-def _notes(takedown: Takedown, counts: Mapping[str, Counts]) -> list[str]:
-    removed = sum(counts["threads"].dropped.values())
-    return [f"{len(takedown.ids)} ids to remove; {removed} threads removed"] if takedown.ids else []
+def _notes(listed: Takedown, corpus: Corpus, personal: str, options: Options) -> list[str]:
+    notes = []
+    if listed.ids:
+        removed = sum(corpus.counts["threads"].dropped.values())
+        notes.append(f"{len(listed.ids)} ids to remove; {removed} threads removed")
+    if personal:
+        notes.append(f"personal data in texts: {personal}" + ("" if options.redact else "; --redact replaces it"))
+    return notes

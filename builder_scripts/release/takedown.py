@@ -1,8 +1,9 @@
-"""What somebody wants removed: a list of ids that every release honours from then on.
+"""What people want removed: a list of ids and account names that every release honours from then on.
 
-A text file with one id a line: a thread (`t3_...`), a reply (`t1_...`) or a video (its eleven characters); what follows
-a `#` is a remark. The list stays in the work folder, so that nothing comes back with the next release, and the ids are
-published: whoever has an older release can remove the same.
+A text file with one entry per line: a thread (`t3_...`), a reply (`t1_...`), a video (its eleven characters), an author
+(`u/name`), or a link to one of them; what follows a `#` is a remark. An author stands for all threads and replies of
+that account. The list stays in the work folder, so that nothing comes back with the next release. Its ids are
+published, with pseudonyms in the place of names: users of an older release can remove the same.
 
 Pools keep the titles that they have: a title is nobody's property, and scores on the other threads stay comparable.
 """
@@ -19,15 +20,24 @@ from typing import NamedTuple
 
 from musicrs_dataset.fetch.store import is_video_id
 from musicrs_dataset.records import Comment
+from musicrs_dataset.youtube import video_id
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.files import write_text
 from musicrs_metric.matching import normalise
 
+from ..layout import Work
 from ..manifest import Counts
+from ..mine.authors import Pseudonyms
+from ..parquet import read_rows
 from ..refine.ranking import named
 from ..refine.schema import Answer, CorpusThread
+from .traces import Traces
 
 _NAME = re.compile(r"t[13]_[0-9a-z]+")
+_ACCOUNT = re.compile(r"(?i)(?:.*[/.])?(?:u|user)/([a-z0-9_-]{3,30})/?(?:\?.*)?")
+_REPLY_LINK = re.compile(r"(?i).*/comments/[0-9a-z]+/(?:[^/]*|comment)/([0-9a-z]+)/?(?:\?.*)?")
+_THREAD_LINK = re.compile(r"(?i)(?:.*/comments/|(?:.*[/.])?redd\.it/)([0-9a-z]+)(?:/[^/]*)?/?(?:\?.*)?")
+_SHARE_LINK = re.compile(r"(?:.*reddit\.com)?/?r/\w+/s/(\w{8,12})/?(?:\?.*)?")
 _HEAD = "# Removed on request; releases from now on have none of it. Remove it from older ones that you keep.\n"
 
 
@@ -36,7 +46,7 @@ class Takedown:
     """The list.
 
     Attributes:
-        ids: Of threads, replies and videos, in the order of the file, each once.
+        ids: Threads, replies, videos and accounts (`u/name`), in the order of the file, each once.
     """
 
     ids: tuple[str, ...] = ()
@@ -45,14 +55,41 @@ class Takedown:
     def _known(self) -> frozenset[str]:
         return frozenset(self.ids)
 
+    @cached_property
+    def _traces(self) -> Traces:
+        return Traces(self.ids)
+
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
     def blot(self, text: str) -> str:
-        """Put `[removed]` where a text has an id of the list, as that of a video in an address."""
-        for name in self.ids:
-            text = text.replace(name, "[removed]")
-        return text
+        """Put `[removed]` where a text names something of the list, in links of all forms; see `Traces`."""
+        return self._traces.blot(text) if self.ids else text
+
+    def with_authored(self, work: Work, pseudonyms: Pseudonyms) -> Takedown:
+        """Add all threads and replies of the accounts of the list, and the pseudonyms that stand for them.
+
+        Args:
+            work: The work folder, filtered.
+            pseudonyms: Of the corpus.
+        """
+        names = [name[2:] for name in self.ids if name.startswith("u/")]
+        if not names:
+            return self
+        gone = {pseudonyms.of(name) for name in names} | set(names)  # a published list has pseudonyms
+        authored = [
+            row[key]
+            for path, key in ((work.threads, "thread_id"), (work.replies, "comment_id"))
+            for row in read_rows(path, (key, "author"), "threads")
+            if row["author"] in gone
+        ]
+        accounts = (f"u/{pseudonyms.of(name)}" for name in names)
+        return Takedown(tuple(dict.fromkeys((*self.ids, *authored, *accounts))))
+
+    def published(self, pseudonyms: Pseudonyms) -> Takedown:
+        """The list as a release may show it: with pseudonyms in the place of names."""
+        known = {f"u/{pseudonyms.of(name[2:])}" for name in self.ids if name.startswith("u/")} & self._known
+        return Takedown(tuple(name for name in self.ids if not name.startswith("u/") or name in known))
 
     def write(self, path: Path) -> None:
         """Write the list in one step."""
@@ -81,16 +118,42 @@ def read_takedown(*paths: Path) -> Takedown:
     for path in paths:
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         for number, line in enumerate(lines, 1):
-            name = line.partition("#")[0].strip()
-            if not name:
+            written = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
+            if not written:
                 continue
-            if not (_NAME.fullmatch(name) or is_video_id(name)):
+            name = entry_of(written)
+            if name is None:
                 raise UserError(
-                    f"{path}, line {number}: found {show(name)}, expected a thread t3_..., a reply t1_... or the "
-                    "eleven characters of a video"
+                    f"{path}, line {number}: found {show(written)}, expected a thread t3_..., a reply t1_..., an "
+                    "author u/name, the eleven characters of a video, or a link to one of them"
                 )
             ids[name] = None
     return Takedown(tuple(ids))
+
+
+def entry_of(written: str) -> str | None:
+    """Read one entry of a list.
+
+    Args:
+        written: An id, an account, or a link to a thread, a reply, a video or a profile.
+
+    Returns:
+        `t3_...`, `t1_...`, `u/name` in lower case, the id of a video or of a share link, or None where it is none.
+
+    Examples:
+        >>> entry_of("https://www.reddit.com/r/jazz/comments/1abcde/a_title/k2def01/")
+        't1_k2def01'
+    """
+    if _NAME.fullmatch(written.lower()):
+        return written.lower()
+    if is_video_id(written):
+        return written
+    for link, prefix in ((_REPLY_LINK, "t1_"), (_THREAD_LINK, "t3_"), (_ACCOUNT, "u/")):
+        found = link.fullmatch(written)
+        if found:
+            return prefix + found[1].lower()
+    shared = _SHARE_LINK.fullmatch(written)
+    return shared[1] if shared else video_id(written)
 
 
 def take_down(threads: Iterable[CorpusThread], takedown: Takedown) -> Left:

@@ -39,6 +39,10 @@ def threads(
     keep_stickied: Annotated[
         bool, typer.Option("--keep-stickied", help="Keep comments that moderators pinned.")
     ] = _DEFAULT.keep_stickied,
+    asker_counts: Annotated[
+        bool,
+        typer.Option("--asker-counts/--no-asker-counts", help="Count the asker's own replies among those needed."),
+    ] = _DEFAULT.asker_counts,
 ) -> None:
     """Find the threads with a YouTube link and enough first-level replies; each row left out has one reason."""
     from rich.console import Console
@@ -46,17 +50,20 @@ def threads(
     from ..layout import Work
     from .run import run
 
-    rules = Rules(min_replies, min_chars, keep_deleted, keep_bots, keep_stickied)
+    rules = Rules(min_replies, min_chars, keep_deleted, keep_bots, keep_stickied, asker_counts)
     with Console(stderr=True).status("starting") as status:
         manifest, new = run(Work(work), rules, engine.value, memory=memory, master=master, step=status.update)
     _tell(manifest, work, new)
 
 
 def _tell(manifest: StageManifest, work: Path, new: bool) -> None:
-    for (kind, counts), kept_as in zip(manifest.counts.items(), ("threads", "replies"), strict=True):
+    for kind, kept_as in (("submissions", "threads"), ("comments", "replies")):
+        counts = manifest.counts[kind]
         typer.echo(f"{counts.seen:,} {kind} -> {counts.kept:,} {kept_as}")
         for reason, n in counts.dropped.items():
-            typer.echo(f"  {n:>12,} {reason}")
+            signs = manifest.counts[f"deleted {kind}"].dropped if reason == "deleted" else {}
+            by_sign = ", ".join(f"{sign} {of_it:,}" for sign, of_it in signs.items())
+            typer.echo(f"  {n:>12,} {reason}" + (f" ({by_sign})" if by_sign else ""))
     for note in manifest.notes:
         typer.echo(f"note: {note}", err=True)
     typer.echo(f"{'made' if new else 'nothing to do:'} {work / 'silver'}")

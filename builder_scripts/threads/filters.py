@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ibis.expr.types import BooleanValue, StringValue, Table
 
 ROW = ("dump", "at")
+_NEVER = 1 << 62  # later than any capture
 SUBMISSION_REASONS = ("duplicate", "deleted", "bot", "no_link", "few_replies")
 COMMENT_REASONS = (
     "duplicate",
@@ -35,10 +36,17 @@ COMMENT_REASONS = (
 
 def mark_copies(rows: Table, key: str, rules: Rules) -> Table:
     """Number the copies of each submission or comment in a column `nth`, 0 for the one that counts."""
-    order = [ibis.desc(_.retrieved_on.fill_null(-1)), ibis.desc(_.dump), ibis.desc(_["at"])]
+    withdrawn = rows.withdrawn.notnull()
     if rules.keep_deleted:
-        order.insert(0, ibis.asc(_.deleted))
-    return rows.mutate(nth=ibis.row_number().over(group_by=key, order_by=order))
+        rows = rows.mutate(last=rows.retrieved_on.fill_null(-1), gone=withdrawn)
+        order = [ibis.asc(_.gone), ibis.desc(_.last)]
+    else:
+        # A withdrawal is final: only a capture that is known to be later can undo it.
+        unknown = ibis.cases((withdrawn, _NEVER), else_=-1)
+        rows = rows.mutate(last=ibis.coalesce(rows.retrieved_on, unknown), gone=withdrawn)
+        order = [ibis.desc(_.last), ibis.desc(_.gone)]
+    order += [ibis.desc(_.dump), ibis.desc(_["at"])]
+    return rows.mutate(nth=ibis.row_number().over(group_by=key, order_by=order)).drop("last", "gone")
 
 
 def judge_submissions(submissions: Table, rules: Rules) -> Table:
@@ -49,16 +57,16 @@ def judge_submissions(submissions: Table, rules: Rules) -> Table:
         rules: The rules.
 
     Returns:
-        `dump`, `at`, `thread_id`, `author` and `reason`, a row per submission.
+        `dump`, `at`, `thread_id`, `author`, `withdrawn` and `reason`, a row per submission.
     """
     marked = mark_copies(submissions, "thread_id", rules)
     reason = _first(
         (marked.nth > 0, "duplicate"),
-        (marked.deleted, "deleted"),
+        (marked.withdrawn.notnull(), "deleted"),
         (marked.bot & (not rules.keep_bots), "bot"),
         (marked.links.length() == 0, "no_link"),
     )
-    return marked.select(*ROW, "thread_id", "author", reason=reason)
+    return marked.select(*ROW, "thread_id", "author", "withdrawn", reason=reason)
 
 
 def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
@@ -70,10 +78,10 @@ def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
         rules: The rules.
 
     Returns:
-        `dump`, `at`, `thread_id`, `created_utc`, `score` and `reason`, a row per comment.
+        `dump`, `at`, `thread_id`, `created_utc`, `score`, `withdrawn`, `by_asker` and `reason`, a row per comment.
     """
     counted = threads.filter(_.reason.isnull() | (_.reason != "duplicate"))
-    about = counted.select(about="thread_id", thread_reason="reason")
+    about = counted.select(about="thread_id", thread_reason="reason", asker="author")
     copies = mark_copies(comments, "comment_id", rules)
     marked = copies.left_join(about, copies.thread_id == about.about)
     reason = _first(
@@ -81,12 +89,13 @@ def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
         (marked.about.isnull(), "orphan"),
         (marked.thread_reason.notnull(), "thread_left_out"),
         (marked.parent_id != marked.thread_id, "nested"),
-        (marked.deleted, "deleted"),
+        (marked.withdrawn.notnull(), "deleted"),
         (marked.bot & (not rules.keep_bots), "bot"),
         (marked.stickied & (not rules.keep_stickied), "stickied"),
         (marked.chars < rules.min_chars, "short"),
     )
-    return marked.select(*ROW, "thread_id", "created_utc", "score", reason=reason)
+    by_asker = _by_asker(marked)
+    return marked.select(*ROW, "thread_id", "created_utc", "score", "withdrawn", by_asker=by_asker, reason=reason)
 
 
 def require_replies(verdicts: Table, comments: Table, rules: Rules) -> Table:
@@ -98,6 +107,8 @@ def require_replies(verdicts: Table, comments: Table, rules: Rules) -> Table:
         rules: The rules.
     """
     kept = comments.filter(_.reason.isnull())
+    if not rules.asker_counts:
+        kept = kept.filter(~_.by_asker)
     answered = kept.group_by("thread_id").agg(n=_.count()).filter(_.n >= rules.min_replies)
     names = answered.select(answered="thread_id")
     joined = verdicts.left_join(names, verdicts.thread_id == names.answered)
@@ -123,15 +134,18 @@ def silver_replies(comments: Table, verdicts: Table, threads: Table) -> Table:
     kept = comments.semi_join(verdicts.filter(_.reason.isnull()), ROW)
     askers = threads.select(asked="thread_id", asker="author")
     joined = kept.join(askers, kept.thread_id == askers.asked)
-    # Dumps before 2017 do not say who asked.
-    is_submitter = ibis.coalesce(joined.is_submitter, joined.author == joined.asker, ibis.literal(False))
     columns = ("comment_id", "thread_id", "body", "score", "author", "created_utc")
-    return joined.select(*columns, is_submitter=is_submitter).order_by("thread_id", "comment_id")
+    return joined.select(*columns, is_submitter=_by_asker(joined)).order_by("thread_id", "comment_id")
 
 
 def count_reasons(verdicts: Table) -> Table:
     """Count rows by `reason`, in a column `n`."""
     return verdicts.group_by("reason").agg(n=_.count())
+
+
+def count_signs(verdicts: Table) -> Table:
+    """Count the rows that were left out as deleted by the sign of it (`sign`), in a column `n`."""
+    return verdicts.filter(_.reason == "deleted").group_by(sign="withdrawn").agg(n=_.count())
 
 
 def scores_by_day(comments: Table) -> Table:
@@ -145,6 +159,11 @@ def scores_by_day(comments: Table) -> Table:
     """
     scored = comments.filter(_.reason.isnull() & _.score.notnull())
     return scored.group_by(day=_.created_utc // 86_400).agg(n=_.count(), ones=(_.score == 1).sum())
+
+
+def _by_asker(comments: Table) -> BooleanValue:
+    """Tell the asker's own replies; dumps before 2017 do not say it, but name who wrote both."""
+    return ibis.coalesce(comments.is_submitter, comments.author == comments.asker, ibis.literal(False))
 
 
 def _first(*cases: tuple[BooleanValue, str]) -> StringValue:

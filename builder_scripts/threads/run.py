@@ -12,6 +12,8 @@ from musicrs_metric.errors import UserError
 
 from ..layout import Work
 from ..manifest import Counts, FileHash, StageManifest, hash_files, is_done, versions_of
+from ..mine.rows import VERSION
+from ..mine.run import outdated
 from ..parquet import ROWS_PER_GROUP, replacing_parquet
 from .engines import Engine, Tables, connect
 from .months import months_of, suspect_note
@@ -40,9 +42,13 @@ def find_mined(work: Work) -> Mined:
     """Find what `mine` has made.
 
     Raises:
-        UserError: It was not run to its end, its files are gone, or there are no submissions or no comments.
+        UserError: It was not run to its end, or by an earlier version, its files are gone, or there are no
+            submissions or no comments.
     """
-    inputs = StageManifest.read(work.bronze, "mine").outputs
+    manifest = StageManifest.read(work.bronze, "mine")
+    if manifest.parameters.get("rows") != VERSION:
+        raise UserError(f"{outdated(work, manifest)}; run `python -m builder_scripts mine` on the dumps again")
+    inputs = manifest.outputs
     files = [work.bronze / file.path for file in inputs]
     for path in files:
         if not path.is_file():
@@ -118,6 +124,11 @@ def _filter(
             ("comments", reply_verdicts, filters.COMMENT_REASONS),
         )
     }
+    for kind, verdicts in (("submissions", thread_verdicts), ("comments", reply_verdicts)):
+        signs = tables.fetch(filters.count_signs(verdicts)).to_pylist()
+        by_sign = {row["sign"]: row["n"] for row in sorted(signs, key=lambda row: str(row["sign"]))}
+        if by_sign:
+            counts[f"deleted {kind}"] = Counts(sum(by_sign.values()), 0, by_sign)
     days = tables.fetch(filters.scores_by_day(by_thread)).to_pylist()
     note = suspect_note(months_of((day["day"], day["n"], day["ones"]) for day in days))
     step("writing threads and replies")

@@ -81,6 +81,7 @@ class Threads(Section):
     keep_deleted: bool = _RULES.keep_deleted
     keep_bots: bool = _RULES.keep_bots
     keep_stickied: bool = _RULES.keep_stickied
+    asker_counts: bool = _RULES.asker_counts
 
 
 class Asked(Section):
@@ -174,6 +175,8 @@ class Release(Section):
     takedown: PathFrom | None = None
     budget: float = Field(default=300.0, gt=0)
     seed: int = Field(default=0, ge=0)
+    language: str = "en"
+    redact: bool = False
 
 
 class Baseline(Section):

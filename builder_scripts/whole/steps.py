@@ -95,7 +95,8 @@ def _threads(config: RunConfig, work: Work) -> Done:
 
     section = config.threads
     rules = Rules(
-        section.min_replies, section.min_chars, section.keep_deleted, section.keep_bots, section.keep_stickied
+        section.min_replies, section.min_chars, section.keep_deleted, section.keep_bots, section.keep_stickied,
+        section.asker_counts,
     )  # fmt: skip
     return Done(*run(work, rules, section.engine, memory=section.memory, master=section.master))
 

@@ -290,7 +290,7 @@ class Corpus:
             {"subreddit": "pics", "id": "long", "body": "x" * long_line, **when},
         ]
         if kind == "comments":
-            malformed.append({"subreddit": "jazz", "id": "c", "link_id": "t3_x", "parent_id": 123456, **when})
+            malformed.append({"subreddit": "jazz", "id": "c", "link_id": "t3_x", "parent_id": -1, **when})
             orphan = {"id": self._id(), "link_id": "t3_gone", "parent_id": "t3_gone", "body": "orphan", **when}
             self.truth.rows["comments"]["orphan"] += 1
         counts["broken"] += len(broken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -231,3 +232,18 @@ def test_row_names_are_no_numbers(found: list[Disagreement]) -> None:
     """A spreadsheet would turn 12e5 into 1200000."""
     assert all(one.row.startswith("q-") for one in found)
     assert len({one.row for one in found}) == len(found)
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e", "\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_line_separators_in_titles(tmp_path: Path, separator: str, end: str) -> None:
+    """A decision about a thread whose title holds one is read from the file as a spreadsheet saves it (case R23)."""
+    choices = (("relevant", 1), ("irrelevant", 1))
+    disagreement = Disagreement(Question(THREAD.thread_id, "entity", "song: Amber Road"), choices)
+    path = tmp_path / "disagreements.csv"
+    write_disagreements(path, [disagreement], [replace(THREAD, title=f"Songs{separator}like this?")])
+    header, row = csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
+    saved = io.StringIO()
+    csv.writer(saved, lineterminator=end).writerows([header, [*row[:-1], "2"]])
+    path.write_bytes(saved.getvalue().encode("utf-8-sig"))
+    assert read_decisions(path, [disagreement]) == {disagreement.question: "irrelevant"}

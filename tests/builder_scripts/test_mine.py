@@ -51,7 +51,7 @@ def hashes(work: Work) -> dict[str, str]:
 
 def posts(*names: str, subreddit: str = "jazz") -> list[bytes]:
     rng = random.Random(0)
-    fields = {"subreddit": subreddit, "created_utc": 1, "title": "t"}
+    fields = {"subreddit": subreddit, "created_utc": 1_559_347_200, "title": "t"}
     return [encode(submission("2019-06", rng, id=name, **fields), "2019-06") + b"\n" for name in names]
 
 
@@ -307,6 +307,54 @@ def test_which_files(tmp_path: Path) -> None:
         (large, "submissions"),
         (small, "comments"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("RS_2023-01.zst", "submissions"), ("rc_2023-01.ZST", "comments"), ("jazz_submissions.zst", "submissions"),
+        ("r_Jazz_posts.jsonl", "submissions"), ("r_Jazz_comments.jsonl", "comments"), ("Jazz_posts.zst", "submissions"),
+        ("r_Jazz_posts (1).jsonl", "submissions"), ("jazz_comments.jsonl.zst", "comments"),
+        ("RC_2011.ndjson", "comments"),
+        ("comments.jsonl", None), ("r_Jazz.jsonl", None), ("RS_2023-01.txt", None), ("answers.jsonl", None),
+    ],
+)  # fmt: skip
+def test_names(tmp_path: Path, name: str, kind: str | None) -> None:
+    """Each source of dumps has its names; a file that tells neither kind is refused where it is given by itself."""
+    (tmp_path / name).write_bytes(b"x")
+    if kind is None:
+        with pytest.raises(UserError, match="neither submissions nor comments; expected RS_"):
+            find_dumps([tmp_path / name])
+    else:
+        assert [dump.kind for dump in find_dumps([tmp_path])] == [kind]
+
+
+def test_plain_and_compressed_dumps(tmp_path: Path) -> None:
+    """A plain file gives the same rows as a compressed one; other plain files in a folder are named and skipped."""
+    lines = b"".join(posts("a", "b"))
+    write_dump(tmp_path / "zst" / "r_jazz_posts.zst", [lines])
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "r_jazz_posts.jsonl").write_bytes(b"\xef\xbb\xbf" + lines)
+    (tmp_path / "plain" / "Jazz.jsonl").write_bytes(lines)
+    found = []
+    for name in ("zst", "plain"):
+        arguments = ["mine", str(tmp_path / name), "--work", str(tmp_path / "work" / name), "--subreddit", "jazz"]
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, done.output
+        assert ("skipped Jazz.jsonl: their names tell neither" in " ".join(done.stderr.split())) is (name == "plain")
+        mined = rows(Work(tmp_path / "work" / name), "submissions")
+        found.append([{key: row[key] for key in ("thread_id", "title", "created_utc")} for row in mined])
+    assert found[0] == found[1]
+    assert len(found[0]) == 2
+
+
+def test_a_file_of_the_other_kind(tmp_path: Path) -> None:
+    """A dump whose name tells the wrong kind is damaged, and the message says what may be wrong."""
+    line = {"subreddit": "jazz", "created_utc": 1_559_347_200, "link_id": "t3_a", "parent_id": "t3_a", "body": "x"}
+    write_dump(tmp_path / "RS_1.zst", [json.dumps(line | {"id": f"c{n}"}).encode() + b"\n" for n in range(150)])
+    mined = mine([tmp_path], Work(tmp_path / "work"))
+    assert mined.counts()["submissions"].to_dict() == {"in": 150, "kept": 0, "dropped": {"malformed": 150}}
+    assert "does its name say submissions where it holds comments" in mined.reports[0].damage
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,15 @@ from builder_scripts.mine.parsing import parse, plain_text, repair, whole_number
 from builder_scripts.mine.rows import MAKE_ROW, bronze_schema
 from musicrs_metric.errors import UserError
 
+NOW = 1_735_689_600  # 1 January 2025
 AUTHORS = Pseudonyms(bytes(range(32)))
 
 
 def row(kind: Kind, **fields: Any) -> dict[str, Any] | None:
     """The row of a line that has what every line has, and these fields."""
-    line = {"id": "a1", "subreddit": "Jazz", "created_utc": 5, "link_id": "t3_p1", "parent_id": "t3_p1"}
+    line: dict[str, Any] = {"id": "a1", "subreddit": "Jazz", "created_utc": NOW}
+    if kind == "comments":
+        line |= {"link_id": "t3_p1", "parent_id": "t3_p1"}
     made = MAKE_ROW[kind](line | fields, AUTHORS)
     return None if made is None else dict(zip(bronze_schema(kind).names[2:], made, strict=True))
 
@@ -93,25 +96,75 @@ def test_ids() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"id": None}, {"id": ""}, {"id": 7}, {"created_utc": None}, {"link_id": None}, {"parent_id": 12345}]
-)
-def test_malformed(fields: dict[str, Any]) -> None:
-    """A comment that lacks its id, time, thread or parent is no row."""
+    "fields",
+    [
+        {"id": None}, {"id": ""}, {"id": 7}, {"id": "t3_a1"}, {"created_utc": None}, {"link_id": None}, {"link_id": ""},
+        {"parent_id": ""}, {"parent_id": True}, {"parent_id": -4}, {"parent_id": 1.5}, {"parent_id": []},
+        {"title": "A post", "selftext": ""},
+    ],
+)  # fmt: skip
+def test_malformed_comments(fields: dict[str, Any]) -> None:
+    """A comment that lacks its id, time, thread or parent is no row, and neither is a submission."""
     assert row("comments", **fields) is None
 
 
+def test_a_comment_without_the_field_of_its_parent() -> None:
+    """Null says that it answers the post; a field that is not there says nothing."""
+    line = {"id": "a1", "subreddit": "jazz", "created_utc": NOW, "link_id": "t3_p1", "body": "So What"}
+    assert MAKE_ROW["comments"](line, AUTHORS) is None
+    assert MAKE_ROW["comments"](line | {"parent_id": None}, AUTHORS) is not None
+
+
 @pytest.mark.parametrize(
-    ("fields", "deleted"),
+    "fields",
     [
-        ({"selftext": "[deleted]"}, True), ({"selftext": " [removed]\n"}, True), ({"title": "[deleted by user]"}, True),
-        ({"selftext": "[ Removed by Reddit ]"}, True), ({"removed_by_category": "moderator"}, True),
-        ({"removed_by_category": None}, False), ({"selftext": "is it [deleted]?"}, False), ({"selftext": ""}, False),
-        ({"author": "[deleted]", "selftext": "still there"}, False),
+        {"link_id": "t3_p1", "parent_id": "t3_p1", "body": "a reply"}, {"parent_id": "t1_x"}, {"link_id": 7},
+        {"body": "a reply", "parent_id": None}, {"id": "t1_a1"},
     ],
 )  # fmt: skip
-def test_deletions(fields: dict[str, Any], deleted: bool) -> None:
-    """What was taken back is marked by its text or category; a post outlives its author's account."""
-    assert value("submissions", "deleted", **fields) is deleted
+def test_comments_among_submissions(fields: dict[str, Any]) -> None:
+    """A comment in a file of submissions is no post, whatever its id."""
+    assert row("submissions", **fields) is None
+
+
+def test_columns_of_both_kinds() -> None:
+    """Tables that hold both kinds have empty columns of the other one."""
+    nothing = {"link_id": None, "parent_id": float("nan"), "body": None}
+    assert row("submissions", title="A post", **nothing) is not None
+    assert row("comments", body="a reply", title=None, selftext=None) is not None
+
+
+@pytest.mark.parametrize(
+    ("parent", "name"),
+    [
+        (None, "t3_hab0000"), (float("nan"), "t3_hab0000"), ("t3_hab0000", "t3_hab0000"), ("hab0000", "t3_hab0000"),
+        ("t1_hab0001", "t1_hab0001"), ("hab0001", "t1_hab0001"), ("tab0001", "t1_tab0001"), ("12345", "t1_12345"),
+        (37628437249, "t1_hab0001"), (37628437249.0, "t1_hab0001"), ("37628437249", "t1_hab0001"),
+        (37628437248, "t3_hab0000"), (35, "t1_z"), (36, "t1_10"),
+        ("t1_hab0000", "t1_hab0000"),
+    ],
+)  # fmt: skip
+def test_parents(parent: object, name: str) -> None:
+    """A parent is a name, an id, a number in base 10 (37628437248 is hab0000 in base 36), or null for the post."""
+    assert value("comments", "parent_id", link_id="t3_hab0000", parent_id=parent) == name
+    assert value("comments", "thread_id", link_id=37628437248, parent_id=parent) == "t3_hab0000"
+
+
+@pytest.mark.parametrize(
+    ("given_as", "when"),
+    [
+        (NOW, NOW), (str(NOW), NOW), (NOW + 0.9, NOW), (f"{NOW}.5", NOW), (NOW * 1_000, NOW), (NOW * 1_000 + 999, NOW),
+        (str(NOW * 1_000), NOW), (NOW * 1e3, NOW), (NOW * 1_000_000 + 7, NOW), (NOW * 10**9, NOW),
+        ("2025-01-01T00:00:00Z", NOW), ("2025-01-01 00:00:00", NOW), ("2025-01-01T01:00:00+01:00", NOW),
+        (-NOW, None), (0, None), (5, None), (-1, None), (NOW * 2, None), (NOW * 10, None), (NOW * 10**12, None),
+        ("1e400", None), (True, None), (None, None), ("soon", None), ([], None), (float("inf"), None),
+    ],
+)  # fmt: skip
+def test_times(given_as: object, when: int | None) -> None:
+    """Times come in seconds and in parts of them; what is before Reddit or in the future is no time."""
+    for kind in ("submissions", "comments"):
+        found = row(kind, created_utc=given_as)
+        assert (found and found["created_utc"]) == when
 
 
 @pytest.mark.parametrize(
@@ -127,6 +180,8 @@ def test_length(body: str | None, chars: int) -> None:
     [
         ({}, None), ({"retrieved_on": "8"}, 8), ({"retrieved_on": 8, "_meta": {"retrieved_2nd_on": 9}}, 9),
         ({"retrieved_on": 8, "updated_on": 10.0}, 10), ({"retrieved_utc": 7, "_meta": None}, 7),
+        ({"retrieved_on": NOW * 1_000}, NOW), ({"retrieved_on": 8, "updated_on": "soon"}, 8),
+        ({"updated_on": -8}, None),
     ],
 )  # fmt: skip
 def test_capture_time(fields: dict[str, Any], time: int | None) -> None:
@@ -159,11 +214,11 @@ def test_bots(name: str | None, bot: bool) -> None:
 
 
 def test_pseudonyms() -> None:
-    """One author, one pseudonym; another salt, another one; no account, none."""
-    one, again, other = (AUTHORS.of(name) for name in ("ann", "ann", "Ann"))
+    """One author, one pseudonym in any case; another salt, another one; no account, none."""
+    one, again, other = (AUTHORS.of(name) for name in ("ann_b", "Ann_B", "ann-b"))
     assert one == again != other
-    assert one != Pseudonyms(bytes(32)).of("ann")
-    assert [AUTHORS.of(name) for name in (None, "[deleted]", "[removed]", 3)] == [None] * 4
+    assert one != Pseudonyms(bytes(32)).of("ann_b")
+    assert [AUTHORS.of(name) for name in (None, "[deleted]", "[Removed]", "", 3)] == [None] * 5
 
 
 def test_salt(tmp_path: Path) -> None:

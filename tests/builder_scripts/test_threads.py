@@ -101,11 +101,14 @@ def test_a_second_run_does_nothing(filtered: Work) -> None:
 
 def lines(*changes: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     """Rows as mined, with what matters to a rule changed."""
-    common = {"dump": "RS_1", "retrieved_on": None, "author": "a", "bot": False, "deleted": False, "thread_id": "t3_p"}
+    common = {
+        "dump": "RS_1", "retrieved_on": None, "author": "a", "bot": False, "withdrawn": None, "thread_id": "t3_p",
+    }  # fmt: skip
     own: dict[str, dict[str, Any]] = {
         "submissions": {"links": [{"video_id": "VCLxJd1d84s"}]},
         "comments": {
             "comment_id": "t1_c", "parent_id": "t3_p", "chars": 9, "stickied": False, "created_utc": 5, "score": 1,
+            "is_submitter": None,
         },
     }  # fmt: skip
     return [{**common, **own[kind], "at": at, **change} for at, change in enumerate(changes)]
@@ -114,13 +117,13 @@ def lines(*changes: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
 def verdicts(submissions: Rows, comments: Rows, rules: Rules) -> list[str | None]:
     """Verdicts of the submissions, then of the comments."""
     schema = {
-        "dump": "string", "at": "int64", "retrieved_on": "int64", "author": "string", "bot": "bool", "deleted": "bool",
-        "thread_id": "string",
+        "dump": "string", "at": "int64", "retrieved_on": "int64", "author": "string", "bot": "bool",
+        "withdrawn": "string", "thread_id": "string",
     }  # fmt: skip
     of_submissions = schema | {"links": "array<struct<video_id: string>>"}
     of_comments = schema | {
         "comment_id": "string", "parent_id": "string", "chars": "int64", "stickied": "bool", "created_utc": "int64",
-        "score": "int64",
+        "score": "int64", "is_submitter": "bool",
     }  # fmt: skip
     connection = ibis.duckdb.connect()
     tables = [
@@ -163,19 +166,47 @@ def test_copies(copies: Sequence[Mapping[str, Any]], counts: int) -> None:
 
 def test_deletions_are_respected() -> None:
     """What was taken back since is left out, with all that answers it; a switch keeps what was captured before."""
-    copies = lines({"retrieved_on": 100}, {"retrieved_on": 200, "deleted": True}, kind="submissions")
+    copies = lines({"retrieved_on": 100}, {"retrieved_on": 200, "withdrawn": "marker"}, kind="submissions")
     reply = lines({}, kind="comments")
     assert verdicts(copies, reply, ALONE) == ["duplicate", "deleted", "thread_left_out"]
     assert verdicts(copies, reply, Rules(min_replies=1, keep_deleted=True)) == [None, "duplicate", None]
-    never = lines({"deleted": True}, kind="submissions")
+    never = lines({"withdrawn": "marker"}, kind="submissions")
     assert verdicts(never, reply, Rules(min_replies=1, keep_deleted=True)) == ["deleted", "thread_left_out"]
+
+
+@pytest.mark.parametrize(
+    ("withdrawn_at", "other_at", "reason"),
+    [(100, 100, "deleted"), (None, 100, "deleted"), (None, None, "deleted"), (100, None, "deleted"), (100, 101, None)],
+)
+def test_a_withdrawal_is_final(withdrawn_at: int | None, other_at: int | None, reason: str | None) -> None:
+    """Only a capture that is known to be later undoes it, whichever dump it is in."""
+    for names in (("RS_1", "RS_2"), ("RS_2", "RS_1")):
+        copies = lines(
+            {"retrieved_on": withdrawn_at, "withdrawn": "marker", "dump": names[0]},
+            {"retrieved_on": other_at, "dump": names[1]},
+            kind="submissions",
+        )
+        counts = verdicts(copies, lines({}, kind="comments"), ALONE)[: len(copies)]
+        assert counts == (["duplicate", None] if reason is None else [reason, "duplicate"])
+
+
+@pytest.mark.parametrize("said", [True, None])
+def test_replies_of_the_asker(said: bool | None) -> None:
+    """They count among the three unless they are not to, are kept either way, and are known by name in old dumps."""
+    thread = lines({"author": "a"}, kind="submissions")
+    own = {"comment_id": "t1_own", "is_submitter": said, "author": "a"}
+    others = [{"comment_id": f"t1_{n}", "author": "b", "is_submitter": False if said else None} for n in range(3)]
+    two, three = lines(own, *others[:2], kind="comments"), lines(own, *others, kind="comments")
+    assert verdicts(thread, two, Rules()) == [None] * 4
+    assert verdicts(thread, two, Rules(asker_counts=False)) == ["few_replies"] * 4
+    assert verdicts(thread, three, Rules(asker_counts=False)) == [None] * 5
 
 
 @pytest.mark.parametrize(
     ("change", "reason", "kept_by"),
     [
         ({"parent_id": "t1_other"}, "nested", {}),
-        ({"deleted": True}, "deleted", {}),
+        ({"withdrawn": "marker"}, "deleted", {}),
         ({"bot": True}, "bot", {"keep_bots": True}),
         ({"stickied": True}, "stickied", {"keep_stickied": True}),
         ({"chars": 4}, "short", {"min_chars": 4}),
@@ -198,7 +229,7 @@ def test_replies_by_rule(change: Mapping[str, Any], reason: str | None, kept_by:
     [
         ({"bot": True}, "bot", {"keep_bots": True}),
         ({"links": []}, "no_link", None),
-        ({"deleted": True}, "deleted", None),
+        ({"withdrawn": "marker"}, "deleted", None),
     ],
 )
 def test_submissions_by_rule(change: Mapping[str, Any], reason: str, kept_by: dict[str, Any] | None) -> None:

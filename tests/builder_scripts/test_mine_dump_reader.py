@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from builder_scripts.mine import lines as lines_module
-from builder_scripts.mine.frames import FrameWatch, window_of
-from builder_scripts.mine.lines import DamagedDumpError, DumpLines
+from builder_scripts.mine import dump_reader
+from builder_scripts.mine.dump_reader import DamagedDumpError, DumpLines, window_of
 
 from .dumps import write_dump
+
+SKIPPABLE = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"12345"
 
 
 def compress(data: bytes, *, checksum: bool = False) -> bytes:
@@ -22,10 +24,9 @@ def compress(data: bytes, *, checksum: bool = False) -> bytes:
 def stream(*, checksum: bool = False) -> bytes:
     """Three frames of one, several and no blocks, and one that readers skip."""
     noise = random.Random(0).randbytes(300_000)
-    skippable = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"12345"
     frames = (b"short", noise + bytes(400_000), b"")
     first, *others = (compress(frame, checksum=checksum) for frame in frames)
-    return first + skippable + b"".join(others)
+    return first + SKIPPABLE + b"".join(others)
 
 
 def read(path: Path) -> tuple[list[bytes], DumpLines, str]:
@@ -43,26 +44,51 @@ def read(path: Path) -> tuple[list[bytes], DumpLines, str]:
 
 
 @pytest.mark.parametrize("checksum", [False, True])
-def test_whole_frames(checksum: bool) -> None:
-    """A stream is whole at the ends of its frames and nowhere else, however its bytes arrive."""
-    data = stream(checksum=checksum)
+def test_cut_at_every_byte(tmp_path: Path, checksum: bool) -> None:
+    """A stream is whole at the ends of its frames and nowhere else."""
+    short, skippable = compress(b"short", checksum=checksum), SKIPPABLE
+    data = short + skippable + compress(b"longer" * 9, checksum=checksum) + compress(b"", checksum=checksum)
     ends = []
-    watch = FrameWatch()
-    for at in range(len(data)):
-        watch.feed(data[at : at + 1])
-        if watch.whole:
-            ends.append(at + 1)
-    sizes = [len(compress(b"short", checksum=checksum)), 13]
-    assert ends == [sizes[0], sum(sizes), ends[2], len(data)]
-    assert zstandard.ZstdDecompressor().stream_reader(data[ends[1] : ends[2]]).read(700_001)[300_000:] == bytes(400_000)
-    assert (watch.frames, watch.offset) == (3, len(data))
+    for size in range(len(data) + 1):
+        path = tmp_path / "x.zst"
+        path.write_bytes(data[:size])
+        _, reader, damage = read(path)
+        assert reader.offset == size
+        if damage:
+            assert damage == f"is cut short: it ends inside a frame at compressed byte {size:,}"
+        else:
+            ends.append(size)
+    last = len(data)
+    assert ends == [len(short), len(short) + 13, last - len(compress(b"", checksum=checksum)), last]
+    assert reader.frames == 3
 
 
-def test_no_frame() -> None:
-    """What is no zstd is not whole."""
-    watch = FrameWatch()
-    watch.feed(b"PK\x03\x04 something else")
-    assert not watch.whole
+@pytest.mark.parametrize("checksum", [False, True])
+def test_frames(tmp_path: Path, checksum: bool) -> None:
+    """Frames of no, one and several blocks, and one that readers skip, give all their content."""
+    path = tmp_path / "x.zst"
+    path.write_bytes(stream(checksum=checksum))
+    found, reader, damage = read(path)
+    noise = random.Random(0).randbytes(300_000)
+    assert (b"\n".join(found), damage, reader.frames) == (b"short" + noise + bytes(400_000), "", 3)
+
+
+def test_much_in_few_bytes(tmp_path: Path) -> None:
+    """A frame of 200 MB in 20 kB comes out in blocks that memory can hold."""
+    path = write_dump(tmp_path / "x.zst", [b"x" * 999_999 + b"\n"] * 200)
+    assert path.stat().st_size < 50_000
+    reader = DumpLines(path, lambda _: None)
+    assert sum(block.count(b"\n") for _, block in reader.blocks() if len(block) < 4 << 20) == 200
+
+
+def test_plain_lines(tmp_path: Path) -> None:
+    """A file that is not compressed gives its lines, its hash and no window."""
+    path = tmp_path / "r_jazz_posts.jsonl"
+    path.write_bytes(b'{"a":1}\r\n{"a":2}\nlast')
+    found, reader, damage = read(path)
+    assert (found, damage) == ([b'{"a":1}\r', b'{"a":2}', b"last"], "")
+    assert (reader.frames, reader.window, window_of(path), reader.offset) == (0, 0, 0, 21)
+    assert reader.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("log", [20, 27, 31])
@@ -82,7 +108,7 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
 
 def test_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines are whole where the stream comes in small pieces, and places count from the beginning."""
-    monkeypatch.setattr(lines_module, "_DECOMPRESSED", 7)
+    monkeypatch.setattr(dump_reader, "_DECOMPRESSED", 7)
     expected = [b"a" * n for n in (0, 3, 30, 1, 6, 7, 8)]
     path = write_dump(tmp_path / "x.zst", [line + b"\n" for line in expected], frames=3)
     assert read(path)[0] == [*expected, b""]
@@ -90,8 +116,8 @@ def test_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that would fill the memory is left out and counted; the next one is read, with its place."""
-    monkeypatch.setattr(lines_module, "_DECOMPRESSED", 10)
-    monkeypatch.setattr(lines_module, "LONGEST_LINE", 50)
+    monkeypatch.setattr(dump_reader, "_DECOMPRESSED", 10)
+    monkeypatch.setattr(dump_reader, "LONGEST_LINE", 50)
     path = write_dump(tmp_path / "x.zst", [b"one\n", b"x" * 95 + b"\n", b"two\n", b"y" * 99])
     reader = DumpLines(path, lambda _: None)
     assert list(reader.blocks()) == [(0, b"one\n"), (100, b"two\n")]
@@ -136,7 +162,7 @@ def test_published_window_and_frames(cases: Path, name: str) -> None:
     found, reader, damage = read(cases / "r01" / f"{name}.zst")
     assert (len(found), damage) == (3, "")
     assert "Zweite 音楽 🎷" in found[1].decode()
-    assert reader.watch.frames == (2 if "two" in name else 1)
+    assert reader.frames == (2 if "two" in name else 1)
 
 
 def test_published_cut(cases: Path) -> None:

@@ -1,0 +1,149 @@
+"""Signs in a dump that a text was taken back: by its author, a moderator, Reddit, or on a legal request.
+
+A dump carries such signs in three ways. Old captures have a marker in place of the text (`[deleted]`). Reddit puts a
+notice in place of a text that it took down. Metadata say it where the text itself is still there: the fields of
+moderators, and the marks of Arctic Shift, which fetches everything twice, 36 hours apart, since November 2023.
+An account that is gone (`author` is `[deleted]`) is no such sign: Reddit goes on showing what it wrote.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+MARKER, NOTICE, DELETED_LATER, REMOVAL_TYPE = "marker", "notice", "was_deleted_later", "removal_type"
+
+# Fields that are null, false or empty as long as nobody has taken the text back.
+_FIELDS = ("removed_by_category", "removed_by", "banned_by", "banned_at_utc", "removal_reason")
+_NOTHING = frozenset({"", "0", "false", "none", "null", "nan"})
+
+_LONGEST = 400  # characters of a notice
+_MARKERS = frozenset({"[deleted]", "[removed]"})
+_OPENING, _CLOSING = "[(<{【〔〖「『«", "])>}】〕〗」』»"
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+_EMPHASIS = " \t\r\n*~`\"'#^.!"
+# What spares nearly all texts the search: how a notice without brackets begins, and the signs before one with.
+_BEGINNINGS = frozenset(
+    ("this", "your", "the ", "user", "post", "comm", "cont", "subm", "thre", "text", "repl", "mess", "body", "titl",
+     "acco", "dele", "remo", "reda", "over", "take")
+)  # fmt: skip
+_BEFORE = frozenset("[(<{【〔〖「『«［（｛〈《&\\*_~`\"'>#^.! \u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
+_IGNORED = re.compile("[\\\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_WORD = (
+    "deleted|removed|redacted|erased|withdrawn|withheld|taken down|unavailable|overwritten|scrubbed|purged|wiped|"
+    "gelöscht|entfernt|supprimée?|eliminad[oa]|borrad[oa]|removid[oa]|apagad[oa]|excluíd[oa]|rimoss[oa]|eliminat[oa]|"
+    "cancellat[oa]|verwijderd|usunięt[eyoa]|удалено|удал[её]н|видалено|silindi|kaldırıldı|borttagen|slettet|poistettu|"
+    "削除済み|削除されました|已删除|已刪除|삭제됨|삭제된 댓글"
+)
+_SUBJECT = (
+    r"(?:(?:this|your|the|user) )?(?:post|comment|content|submission|thread|text|reply|message|body|title|account)?"
+    r" ?(?:(?:has|have|been|was|were|is|automatically|permanently|temporarily) )*"
+)
+_ENCLOSED = re.compile(
+    rf"{_SUBJECT}(?:{_WORD})(?: (?:user|account)| ?[:–—-].*"
+    r"| (?:by|in|on|for|due|because|at|under|per|as|after|pursuant|following|too)\b.*)?"
+)
+_PLAIN = re.compile(
+    rf"{_SUBJECT}(?:deleted|removed|redacted|overwritten|taken down)(?: (?:"
+    r"by (?:the )?(?:reddit|mods?|moderators?|moderation|auto-?mod\w*|admins?|user|author|poster|op|anti-evil|legal)"
+    r"|in (?:response|protest|accordance)|on account|due to|for (?:violat|breaking)|under |pursuant|at the request"
+    r")[^:\n\"\d]{0,120})?"
+)
+
+
+def withdrawal(line: Mapping[str, Any], *texts: str) -> str | None:
+    """Find the sign that a submission or a comment was taken back.
+
+    Args:
+        line: The parsed line of the dump.
+        texts: What stands in the place of its title, text or body, without blanks around.
+
+    Returns:
+        The first sign in this order: `marker` (`[deleted]`, `[removed]`), `notice` (a sentence in place of the text),
+        the name of the field that says it, `was_deleted_later`, `removal_type`. None where there is none, also where a
+        second look found restored what was gone at the first (`was_initially_deleted`).
+    """
+    for text in texts:
+        sign = text_sign(text)
+        if sign is not None:
+            return sign
+    get = line.get
+    # In nearly all lines none is set, so they are asked for at once.
+    if (
+        get("removed_by_category")
+        or get("removed_by")
+        or get("banned_by")
+        or get("banned_at_utc")
+        or get("removal_reason")
+    ):
+        for field in _FIELDS:
+            value = get(field)
+            if value and _says(value):
+                return field
+    if line.get("collapsed_reason_code") == "DELETED":
+        return "collapsed_reason_code"
+    meta = line.get("_meta")
+    return _sign_of_meta(meta) if meta else None
+
+
+def text_sign(text: str) -> str | None:
+    """Tell whether a text is a marker or a notice of its withdrawal, and nothing else.
+
+    Args:
+        text: As in the dump, without blanks around; Reddit's escapes may be there or undone.
+
+    Examples:
+        >>> [text_sign(text) for text in ("[deleted]", "[ Removed by Reddit ]", "[Deleted Scenes]", "So What")]
+        ['marker', 'notice', None, None]
+    """
+    if not text or len(text) > _LONGEST:
+        return None
+    if text[0] not in _BEFORE and text[:4].lower() not in _BEGINNINGS:
+        return None
+    if text in _MARKERS:
+        return MARKER
+    inner, enclosed = _bare(text)
+    if (_ENCLOSED if enclosed else _PLAIN).fullmatch(inner) is None:
+        return None
+    return MARKER if enclosed and inner in ("deleted", "removed") else NOTICE
+
+
+def _bare(text: str) -> tuple[str, bool]:
+    """Take away links, escapes, emphasis and brackets; the rest in lower case, and whether there was a bracket."""
+    text = unicodedata.normalize("NFKC", html.unescape(html.unescape(text)))
+    text = _IGNORED.sub("", text)
+    text = _LINK.sub(r"\1", text).lower().replace("_", " ").lstrip("> ").strip(_EMPHASIS)
+    enclosed = False
+    while len(text) > 1 and text[0] in _OPENING and text[-1] == _CLOSING[_OPENING.index(text[0])]:
+        text, enclosed = text[1:-1].strip(_EMPHASIS), True
+    return " ".join(text.split()), enclosed
+
+
+def _says(value: object) -> bool:
+    """Tell whether a field says yes or names something; exports of dumps write null, false and 0 as text, too."""
+    return value == value and str(value).strip().lower() not in _NOTHING  # NaN is not equal to itself
+
+
+def _sign_of_meta(meta: object) -> str | None:
+    if isinstance(meta, str):
+        meta = _meta_of_text(meta)
+    if not isinstance(meta, Mapping):
+        return None
+    if _says(meta.get("was_deleted_later")):
+        return DELETED_LATER
+    restored = _says(meta.get("was_initially_deleted"))
+    return REMOVAL_TYPE if _says(meta.get("removal_type")) and not restored else None
+
+
+def _meta_of_text(text: str) -> object:
+    """Read `_meta` that was written as text: JSON, or what other languages write in its place."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pairs = re.findall(r"(was_deleted_later|removal_type|was_initially_deleted)\W{1,6}([\w ]+)", text)
+        return {name: value.strip() for name, value in pairs}
