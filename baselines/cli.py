@@ -12,7 +12,7 @@ import typer
 from musicrs_metric.errors import front_door
 from musicrs_metric.options import ModalityOption
 
-from .tracking import Tracker
+from .commands.tracking import Tracker
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,17 +104,17 @@ def run(
     cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs]")] = None,
 ) -> None:
     """Run a system: writes predictions.jsonl and run.json, and prints the score. `show MODEL` lists its own options."""
-    from .control import swap_inputs
+    from .commands.summary import print_result, print_shuffled
+    from .commands.tracking import track
     from .data import load_data
-    from .dry_run import dry_run as describe_run
     from .launch import build_system, default_cache
-    from .processes import launched
-    from .reporter import Reporter
-    from .runner import Plan, Result
-    from .runner import run as run_plan
-    from .shuffles import Shuffled, run_shuffles
-    from .summary import print_result, print_shuffled
-    from .tracking import track
+    from .run.control import swap_inputs
+    from .run.dry_run import dry_run as describe_run
+    from .run.processes import launched
+    from .run.reporter import Reporter
+    from .run.runner import Plan, Result
+    from .run.runner import run as run_plan
+    from .run.shuffles import Shuffled, run_shuffles
 
     system = build_system(
         model,
@@ -171,7 +171,7 @@ def fuse(
     name: Annotated[str | None, typer.Option(help="What tables are to call the result.")] = None,
 ) -> None:
     """Fuse two runs into one without running a model, such as one of words and one of sound."""
-    from .fuse_runs import fuse_runs
+    from .fusion import fuse_runs
 
     card = fuse_runs(run_a, run_b, out, method.value, weight, name)
     console = _console()
@@ -199,7 +199,7 @@ def reread(
 @app.command("list")
 def list_systems() -> None:
     """Show every system: what it reads, what it needs, and whether it can run here."""
-    from .catalogue import systems_table
+    from .commands.catalogue import systems_table
 
     _console().print(systems_table())
 
@@ -207,7 +207,7 @@ def list_systems() -> None:
 @app.command()
 def show(model: Annotated[str, typer.Argument(help="A name that `list` shows, or package.module:Class.")]) -> None:
     """Show one system: how it ranks, what to know of its score, its model, its options."""
-    from .catalogue import system_lines
+    from .commands.catalogue import system_lines
 
     for line in system_lines(model):
         typer.echo(line)
@@ -216,7 +216,7 @@ def show(model: Annotated[str, typer.Argument(help="A name that `list` shows, or
 @app.command()
 def doctor() -> None:
     """Print the environment for a bug report, and which systems can run here and what each lacks."""
-    from .doctor import environment_lines, systems_table
+    from .commands.doctor import environment_lines, systems_table
 
     for line in environment_lines():
         typer.echo(line)
@@ -226,7 +226,7 @@ def doctor() -> None:
 @app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the mini dataset and the runs.")]) -> None:
     """Build the embedded mini dataset, run every baseline on it, and end in one table."""
-    from .demo import run_demo
+    from .commands.demo import run_demo
 
     run_demo(out, _console(), _console(stderr=True))
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from musicrs_dataset.records import Clip, Thread
-from musicrs_metric.genres import macro_of
-from musicrs_metric.references import References
-from musicrs_metric.run_card import Modality
+from musicrs_metric.base.genres import macro_of
+from musicrs_metric.runs.references import References
+from musicrs_metric.runs.run_card import Modality
 
 PUBLISHED = "published"
 Swap = Literal["shuffled-audio", "shuffled-query"]
 
 
 class Control(NamedTuple):
-    """What the threads of a control run were given in place of their own; see `baselines.control`.
+    """What the threads of a control run were given in place of their own; see `baselines.run.control`.
 
     Attributes:
         swap: Which input is another thread's.
@@ -27,7 +27,7 @@ class Control(NamedTuple):
 
 
 class Order(NamedTuple):
-    """One of several seeded orders in which the pools are shown; see `baselines.shuffles`.
+    """One of several seeded orders in which the pools are shown; see `baselines.run.shuffles`.
 
     Attributes:
         number: From 1.
@@ -72,8 +72,8 @@ def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
     Raises:
         UserError: No such dataset, configuration or pools.
     """
+    from musicrs_dataset.audio.lazy_clips import StoredClips
     from musicrs_dataset.loading import iter_threads
-    from musicrs_dataset.stored import StoredClips
 
     config = modality if pools == PUBLISHED else f"{modality}_{pools}"
     threads = list(iter_threads(dataset, config, audio=False))

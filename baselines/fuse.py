@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 Method = Literal["rrf", "zscore"]
 _K = 60

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import cast
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 
-from .answers import blaming
-from .hearing import choose_policy
 from .options import parse_options
 from .registry import missing_packages, system_class
+from .run.guard import blaming
+from .run.missing_audio import choose_policy
 from .system import Context, MissingAudio, System
 
 
@@ -32,7 +32,7 @@ def build_system(
         arguments: Its options, as on the command line.
         seed: Seed of everything random.
         cache: Folder for embeddings; None keeps them in memory.
-        missing_audio: What is done with a thread that has no clip; None for the default, see `baselines.hearing`.
+        missing_audio: What is done with a thread without clips; None for the default of `baselines.run.missing_audio`.
 
     Raises:
         UserError: No such system or option, a modality that it does not have, a choice of modalities and none made,

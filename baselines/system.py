@@ -31,14 +31,14 @@ import numpy.typing as npt
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError, plain
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.ranking import rank_by_score
-from musicrs_metric.run_card import Modality, Paradigm, Reads
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.ranking import rank_by_score
+from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 
 if TYPE_CHECKING:
     import torch
 
-# What is done with a thread that has no clip; see `baselines.hearing`.
+# What is done with a thread that has no clip; see `baselines.run.missing_audio`.
 MissingAudio = Literal["zero", "text", "error"]
 
 ALL_MODALITIES: tuple[Modality, ...] = ("audio_query", "query_only", "audio_only")
@@ -52,7 +52,7 @@ class Declaration:
         name: What tables call it.
         paradigm: How it ranks.
         modalities: What of a thread it can be given.
-        reads: What it looks at beyond its own thread; it is shown that and nothing else (`baselines.sight`).
+        reads: Data that it uses beyond its own thread; it gets nothing else (`baselines.run.thread_access`).
         description: One line: how it ranks.
         note: What a reader of its score has to know.
         needs: Packages that it imports beyond the core.
@@ -117,7 +117,7 @@ class Context:
     @cached_property
     def device(self) -> torch.device:
         """The device of this process, as accelerate assigns it."""
-        from .processes import device
+        from .run.processes import device
 
         return device()
 

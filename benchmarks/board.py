@@ -21,12 +21,12 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.simulations import published_threads
-from musicrs_dataset.build import build
 from musicrs_dataset.records import Thread
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import About
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
-from musicrs_metric.predictions import Prediction, format_line
-from musicrs_metric.references import References
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
+from musicrs_metric.runs.predictions import Prediction, format_line
+from musicrs_metric.runs.references import References
 from space.board.board import Board
 from space.board.data import load_data
 from space.board.lines import Query, lines

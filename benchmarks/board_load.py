@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.board import fill, form, make_dataset, prediction_file
-from musicrs_metric.genres import GENRES
+from musicrs_metric.base.genres import GENRES
 from space.board.data import load_data
 
 _STARTS_WITHIN_S = 180

@@ -20,7 +20,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.board import fill, make_dataset
-from space.opening import open_desk
+from space.factory import open_desk
 from space.settings import Settings
 from space.views.address import TABS
 from tests.browser.conftest import FLAGS, Server

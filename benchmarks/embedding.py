@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 
 from baselines.data import Data, load_data
+from baselines.embedding.minilm_weights import find_minilm
 from baselines.launch import build_system
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan, run
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan, run
 from baselines.systems.clap import Clap, ClapEncoder
-from baselines.weights import find_minilm
-from musicrs_dataset.build import build
 from musicrs_dataset.mini import load_mini
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 
 from .side_by_side import report
 

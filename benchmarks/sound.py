@@ -24,12 +24,12 @@ import numpy as np
 import soundfile
 import soxr
 
-from musicrs_dataset.audio import AudioFolder
-from musicrs_dataset.build import build
-from musicrs_dataset.clips import load_clip
-from musicrs_dataset.cutting import Cut, Samples, cut
+from musicrs_dataset.audio.clips import load_clip
+from musicrs_dataset.audio.cutting import Cut, Samples, cut
+from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.records import Clip, Link
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.schema import CLIP_RATE
 from musicrs_dataset.sources import About
 

@@ -10,12 +10,12 @@ from .annotate.cli import annotate
 from .audio.cli import audio
 from .extract.cli import extract
 from .mine.cli import mine
+from .pipeline.cli import whole
 from .pools.cli import pools
 from .queries.cli import queries
 from .refine.cli import refine
 from .release.cli import release
 from .threads.cli import threads
-from .whole.cli import whole
 
 app = typer.Typer(
     name="builder_scripts",

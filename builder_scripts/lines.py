@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from musicrs_metric.base.files import to_json, write_text
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.files import to_json, write_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

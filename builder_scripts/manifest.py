@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_metric import __version__
+from musicrs_metric.base.files import strict_json, to_json, write_text
 from musicrs_metric.errors import UserError
-from musicrs_metric.files import strict_json, to_json, write_text
 
 
 @dataclass(frozen=True)

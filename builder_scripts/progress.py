@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from musicrs_metric.progress import track
+from musicrs_metric.base.progress import track
 
 Item = TypeVar("Item")
 
 
 def tracking(what: str) -> Callable[[Iterable[Item], int], Iterable[Item]]:
-    """Show progress over items that come one by one; see `musicrs_metric.progress`.
+    """Show progress over items that come one by one; see `musicrs_metric.base.progress`.
 
     Args:
         what: What is done with them.

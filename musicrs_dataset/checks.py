@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from musicrs_metric.genres import genre_fault
+from musicrs_metric.base.genres import genre_fault
 from musicrs_metric.matching import normalise
 
 from .records import Thread

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from musicrs_metric.base.output import print_json
+from musicrs_metric.base.progress import track
 from musicrs_metric.errors import UserError, front_door
-from musicrs_metric.progress import track
-from musicrs_metric.references import DEFAULT_DATASET
+from musicrs_metric.runs.references import DEFAULT_DATASET
 
+from .audio.fetch.cli import app as audio_app
 from .audit.cli import audit
-from .fetch.cli import app as audio_app
 from .pools.cli import pools
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .named_pools import NamedPools
+    from .repo.named_pools import NamedPools
 
 app = typer.Typer(
     name="musicrs-dataset",
@@ -73,12 +73,12 @@ def build(
     ] = True,
 ) -> None:
     """Write the dataset as Parquet with its card, and install the authors' data under the name musicrs."""
-    from .audio import AudioFolder
-    from .build import build as write
-    from .clip_plan import ClipPlan
-    from .install import install as put
+    from .audio.clip_plan import ClipPlan
+    from .audio.folder import AudioFolder
     from .personal import personal_data, redacted
-    from .replaced import manifest_of, what_is_lost
+    from .repo.build import build as write
+    from .repo.build_diff import manifest_of, what_is_lost
+    from .repo.install import install as put
     from .schema import CONFIGS
     from .sources import resolve_source
 
@@ -127,8 +127,8 @@ def install(
     ] = False,
 ) -> None:
     """Make `load_dataset("musicrs")` and `evaluate.load("musicrs")` work from any directory, offline."""
-    from .install import check as state
-    from .install import install as put
+    from .repo.install import check as state
+    from .repo.install import install as put
 
     if check and dataset is None:
         found = list(state())
@@ -203,7 +203,7 @@ def push(
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
 ) -> None:
     """Upload the dataset with its card to the Hub."""
-    from .push import push as upload
+    from .repo.push import push as upload
 
     typer.echo(upload(dataset, repo, private=private))
 
@@ -220,7 +220,7 @@ def main() -> None:
 
 
 def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[NamedPools]:
-    from .named_pools import read_named_pools
+    from .repo.named_pools import read_named_pools
 
     if names and len(names) != len(files):
         raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one for each, or none")

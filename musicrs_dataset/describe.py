@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from statistics import mean, median
 from typing import Any
 
+from musicrs_metric.base.genres import GENRES, macro_of
 from musicrs_metric.chance import chance
-from musicrs_metric.genres import GENRES, macro_of
 from musicrs_metric.hits import hits_from_strings
-from musicrs_metric.references import fingerprint
+from musicrs_metric.runs.references import fingerprint
 
 from .records import Thread
 
@@ -80,7 +80,7 @@ class Description:
 
     Attributes:
         threads: Number of threads.
-        fingerprint: See `musicrs_metric.references.fingerprint`.
+        fingerprint: See `musicrs_metric.runs.references.fingerprint`.
         genres: Genre to its share, in the project's order.
         macro_genres: The same for MM (mainstream), IM (instrumental), AE (alternative and electronic).
         subreddits: The same for subreddits, largest first.

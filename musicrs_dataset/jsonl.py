@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError, show, some
-from musicrs_metric.files import strict_json
 
 
 def read_objects(path: str | Path) -> Iterator[Fields]:

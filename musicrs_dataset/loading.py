@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from musicrs_metric.base.named_dataset import first_line, load_named, read_installation
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import DEFAULT_DATASET, dataset_folder
+from musicrs_metric.runs.references import DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
 from .schema import CONFIGS, DEFAULT_CONFIG, SPLIT, arrow_schema, base_config, from_row

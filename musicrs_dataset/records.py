@@ -86,7 +86,7 @@ class Thread:
     Attributes:
         thread_id: Reddit name, `t3_...`; the key of everything.
         subreddit: Where it was asked.
-        genre: One of `musicrs_metric.genres.GENRES`; other corpora have others.
+        genre: One of `musicrs_metric.base.genres.GENRES`; other corpora have others.
         query: The derived request; None in `audio_only`.
         post: The submission text; None in `audio_only`.
         submission_entities: What the asker named.

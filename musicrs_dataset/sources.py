@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.hub_errors import why_absent
 from musicrs_metric.base.paths import is_repo_name
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
-from musicrs_metric.hub.client import why_absent
 
 from .records import Thread
 from .upstream import import_upstream

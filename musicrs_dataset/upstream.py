@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.errors import UserError
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 from .jsonl import Fields, read_objects
 from .records import Comment, Entities, Link, Thread

@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError
-from musicrs_metric.files import strict_json
-from musicrs_metric.references import dataset_folder, fingerprint
+from musicrs_metric.runs.references import dataset_folder, fingerprint
 
 from .checks import Finding, invalid_rows, missing_audio, odd_rows
 from .loading import available_configs, iter_threads
-from .manifest import MANIFEST
 from .personal import personal_data
 from .records import Clip, Thread
+from .repo.manifest import MANIFEST
 from .schema import CLIP_RATE, SPLIT, base_config
 from .sources import file_sha256
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .card_command import card
 from .compare.cli import compare
 from .errors import UserError, count, front_door, some
 from .hub.cli import app as hub_app
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K, LARGEST_K
 from .options import By, EmptyRule
-from .references import DEFAULT_DATASET
 from .report.cli import report
+from .runs.card_command import card
+from .runs.references import DEFAULT_DATASET
 from .submit.cli import submit
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def score(
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
-    from .references import load_references
-    from .runs import config_of, score_predictions
-    from .tables import filled_sentence, group_table, score_table, sentences
+    from .runs.read import config_of, score_predictions
+    from .runs.references import load_references
+    from .runs.score_tables import filled_sentence, group_table, score_table, sentences
 
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
@@ -81,7 +81,7 @@ def score(
         answered_only=answered_only,
     )
     if threads is not None:
-        from .thread_rows import write_thread_rows
+        from .runs.thread_rows import write_thread_rows
 
         write_thread_rows(threads, run)
     if as_json:
@@ -116,9 +116,9 @@ def validate(
     config: Config = None,
 ) -> None:
     """Check a prediction file: every fault with line, field and thread (exit code 2), or what it holds."""
-    from .predictions import PredictionError
-    from .references import load_references
-    from .runs import config_of, read_run, score_predictions
+    from .runs.predictions import PredictionError
+    from .runs.read import config_of, read_run, score_predictions
+    from .runs.references import load_references
 
     references = (
         None if dataset is None else load_references(dataset, config_of(predictions) if config is None else config)
@@ -157,7 +157,7 @@ app.add_typer(hub_app, name="hub")
 @app.command()
 def install() -> None:
     """Install the metric, so that `evaluate.load("musicrs")` works offline from any directory."""
-    from .install import install_metric
+    from .hub.install import install_metric
 
     typer.echo(install_metric())
 
@@ -165,7 +165,7 @@ def install() -> None:
 @app.command()
 def export(folder: Annotated[Path, typer.Argument(help="Folder to write.")]) -> None:
     """Write the folder of a metric Space: card, app, requirements, module and core."""
-    from .install import export_space
+    from .hub.install import export_space
 
     for file in export_space(folder):
         typer.echo(file)

@@ -21,7 +21,7 @@ class EmptyRule(StrEnum):
 
 
 class ModalityOption(StrEnum):
-    """`musicrs_metric.run_card.Modality` as a choice of the command line."""
+    """`musicrs_metric.runs.run_card.Modality` as a choice of the command line."""
 
     audio_query = "audio_query"
     query_only = "query_only"
@@ -29,7 +29,7 @@ class ModalityOption(StrEnum):
 
 
 class ParadigmOption(StrEnum):
-    """`musicrs_metric.run_card.Paradigm` as a choice of the command line."""
+    """`musicrs_metric.runs.run_card.Paradigm` as a choice of the command line."""
 
     generative = "generative"
     retrieval = "retrieval"
@@ -37,7 +37,7 @@ class ParadigmOption(StrEnum):
 
 
 class ReadsOption(StrEnum):
-    """`musicrs_metric.run_card.Reads` as a choice of the command line."""
+    """`musicrs_metric.runs.run_card.Reads` as a choice of the command line."""
 
     thread = "thread"
     pools = "pools"

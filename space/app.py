@@ -11,19 +11,19 @@ from starlette.middleware import Middleware
 
 from musicrs_metric.errors import UserError
 
-from .api import caller_at, expose, in_one_sentence
-from .desk import Desk
-from .feed import routes
-from .form import SubmitForm
-from .gate import Blocks, Gate
-from .misaddressed import handlers
-from .opening import open_desk
+from .factory import open_desk
+from .service import Desk
 from .settings import Settings
 from .views.address import TABS, Address
 from .views.conversations import Conversations
 from .views.files import file_of
 from .views.page import Page
 from .views.submit import intro
+from .web.api import caller_at, expose, in_one_sentence
+from .web.errors import handlers
+from .web.middleware import Blocks, Gate
+from .web.public import routes
+from .web.submit_form import SubmitForm
 
 _HERE = Path(__file__).parent
 _HOUR_S = 3_600  # after which an upload is removed from the disk; what was taken lies in the store

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.files import strict_json
-from musicrs_metric.run_card import RUN_CARD
+from musicrs_metric.runs.run_card import RUN_CARD
 
 
 def parse_card_values(content: bytes) -> dict[str, Any]:

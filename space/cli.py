@@ -50,7 +50,7 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
 
     from .board.cache import Cache
     from .board.data import load_data
-    from .opening import CACHE, SUBMISSIONS
+    from .factory import CACHE, SUBMISSIONS
     from .recompute import recompute as recompute_all
     from .store.local import LocalStore
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import musicrs_dataset
 import musicrs_metric
-from musicrs_metric.hub.client import in_words, repo_id
+from musicrs_metric.base.hub_errors import in_words, repo_id
 
 ROOM = Path(__file__).parent
 PACKAGES = (Path(musicrs_metric.__file__).parent, Path(musicrs_dataset.__file__).parent, ROOM)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.references import DEFAULT_DATASET
+from musicrs_metric.runs.references import DEFAULT_DATASET
 
 
 @dataclass(frozen=True, kw_only=True)

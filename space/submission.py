@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import RunCard
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import RunCard
 
 
 @dataclass(frozen=True, kw_only=True)

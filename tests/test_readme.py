@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from musicrs_metric.citation import BIBTEX
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.references import load_references
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def snippet(mark: str) -> str:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The toy dataset."""
-    from musicrs_dataset.build import build
+    from musicrs_dataset.repo.build import build
     from musicrs_dataset.sources import resolve_source
 
     threads, about = resolve_source("mini", clips=False)

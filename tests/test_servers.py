@@ -15,7 +15,7 @@ from builder_scripts.llm import Model, Parameters, Request, Store, generate
 from builder_scripts.llm.server import Server
 from musicrs_metric.base import chat, chat_attempt
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import read_predictions
+from musicrs_metric.runs.predictions import read_predictions
 from tests.baselines.toys import run_toy, toy_data
 from tests.chat_stub import Reply, chat_server
 from tests.server_behaviours import BEHAVIOURS, KEY, QUICK, Behaviour, right

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 # The first answers of a session: so many that are empty but for reasoning stop it.
 FIRST = 3

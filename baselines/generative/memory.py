@@ -6,7 +6,7 @@ import gc
 import re
 from typing import NamedTuple
 
-from .ears import Ears
+from .audio_limits import Ears
 
 _ACTIVATIONS_GIB = 1.0  # of a forward pass over a long prompt, beside the cache
 # A scored token has a logit for each entry of a vocabulary, in the model's format and twice in float32.

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .listener import Logprob
+from .language_model import Logprob
 
 # Tokens of continuations in a forward pass: their logits are what takes memory, 4 bytes times the vocabulary each.
 AT_ONCE = 512

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from musicrs_dataset.clips import load_clips
+from musicrs_dataset.audio.clips import load_clips
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError, count, some
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from ..system import Context, Facts, System, Task
-from .fitting import ClipPlan, Load, fit
-from .listener import Listener, LocalListener, Prompt
+from .audio_fit import ClipPlan, Load, fit
+from .language_model import Listener, LocalListener, Prompt
 from .memory import is_out_of_memory, release
 from .protocols import Answer, Ask, Protocol, make_protocol
 from .settings import GenerativeOptions

@@ -6,9 +6,9 @@ import base64
 import io
 from typing import Any
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 
-from .listener import Prompt
+from .language_model import Prompt
 
 
 def messages(prompt: Prompt, rate: int) -> list[dict[str, Any]]:

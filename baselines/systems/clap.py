@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError, some
 
-from ..cache import Vectors
+from ..audio_text.checkpoints import HELP, find_checkpoint
+from ..audio_text.dual import DualEncoder, DualOptions
+from ..audio_text.model import AudioTextModel, CheckpointModel
+from ..embedding.vector_cache import Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, find_checkpoint
-from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel, CheckpointModel
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ClapEncoder(CheckpointModel):
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 512 tokens."""
-        from ..models.tokens import embed_tokens
+        from ..vendored.tokens import embed_tokens
 
         # RoBERTa counts positions from behind its padding number, which is 1.
         longest = min(self._tokenizer.model_max_length, self._model.config.text_config.max_position_embeddings - 2)

@@ -1,6 +1,6 @@
 """CoLLAP: candidates whose names lie closest to the clips and the query in a space that two linear maps open.
 
-GPT-2 reads the words; Whisper's encoder and BEATs hear the clips; `baselines.models.collap` has the architecture. The
+GPT-2 reads the words; Whisper's encoder and BEATs hear the clips; `baselines.vendored.collap` has the architecture. The
 projections that make the two comparable were never published, and the MusiCRS paper's own run drew them at random: its
 scores are chance by construction. So there is no default: `--weights` names trained projections, and `--untrained` runs
 the system as published, with the projections of `--seed`; what GPT-2, Whisper and BEATs make of a text or a window is
@@ -22,20 +22,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError
 
-from ..batches import filled
-from ..cache import VectorCache, Vectors
+from ..audio_text.checkpoint_files import BEATS_SOURCE, find_beats, on_disk
+from ..audio_text.checkpoints import HELP, WHISPER, find_checkpoint
+from ..audio_text.dual import DualEncoder, DualOptions
+from ..audio_text.model import AudioTextModel
+from ..embedding.batches import filled
+from ..embedding.vector_cache import VectorCache, Vectors
 from ..options import option
-from ..sound.checkpoint_files import BEATS_SOURCE, find_beats, on_disk
-from ..sound.checkpoints import HELP, WHISPER, find_checkpoint
-from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel
 from ..system import ALL_MODALITIES, Context, Declaration, Facts
 
 if TYPE_CHECKING:
-    from ..models.collap import Projection
+    from ..vendored.collap import Projection
 
 GPT2 = "openai-community/gpt2"
 UNTRAINED = "untrained projections"
@@ -114,8 +114,8 @@ class CollapEncoder(AudioTextModel):
             self._features.save()
 
     def _read(self, texts: Sequence[str]) -> Vectors:
-        from ..models.collap import last_state
-        from ..models.tokens import embed_tokens
+        from ..vendored.collap import last_state
+        from ..vendored.tokens import embed_tokens
 
         model = self._text_tower
         ends = [self._tokenizer.eos_token_id]
@@ -126,7 +126,7 @@ class CollapEncoder(AudioTextModel):
         )
 
     def _project(self, name: str, features: Vectors) -> Vectors:
-        from ..models.collap import untrained_projection
+        from ..vendored.collap import untrained_projection
 
         width = features.shape[1]
         projection = self._trained.get(name) or untrained_projection(name, width, self._context.seed)
@@ -144,7 +144,7 @@ class CollapEncoder(AudioTextModel):
 
     @cached_property
     def _trained(self) -> dict[str, Projection]:
-        from ..models.collap import load_projections
+        from ..vendored.collap import load_projections
 
         return {} if self._options.weights is None else load_projections(Path(self._options.weights))
 
@@ -166,8 +166,8 @@ class CollapEncoder(AudioTextModel):
     def _audio_tower(self) -> Any:
         import transformers
 
-        from ..models.beats import load_beats
-        from ..models.collap import AudioTower
+        from ..vendored.beats import load_beats
+        from ..vendored.collap import AudioTower
 
         transformers.utils.logging.disable_progress_bar()
         extractor = transformers.WhisperFeatureExtractor.from_pretrained(self._whisper.folder)

@@ -1,7 +1,7 @@
 """Descriptors: what can be measured of the clips, put into words, and compared with the names by a sentence encoder.
 
-An audio baseline without an audio model. Six things are measured (`baselines.sound.features`) and named by this table;
-of what lies between the two limits nothing is said:
+An audio baseline without an audio model. It measures six features (`baselines.audio_text.features`) and names them by
+this table. A value between the two limits gets no name:
 
     measured                          up to              from
     beats per minute                  76    slow         120    fast
@@ -31,16 +31,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 
-from ..cache import Vectors
-from ..embed import TextEmbedder
+from ..audio_text.dual import DualEncoder, DualOptions
+from ..audio_text.features import RATE, Features, measure
+from ..audio_text.model import AudioTextModel
+from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
+from ..embedding.text_embedder import TextEmbedder
+from ..embedding.vector_cache import Vectors
 from ..options import option
-from ..sound.dual import DualEncoder, DualOptions
-from ..sound.features import RATE, Features, measure
-from ..sound.model import AudioTextModel
 from ..system import Context, Declaration
-from ..weights import HELP, MODEL_ID, find_minilm
 
 MAX_TOKENS = 256
 NEUTRAL = "music in a key"

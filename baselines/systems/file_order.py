@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from ..system import ALL_MODALITIES, Declaration, System, Task
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from ..system import Declaration, System, Task
 from ..texts import query_of

@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Reads
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Reads
 
-from ..embed import TextEmbedder
+from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
+from ..embedding.similarity import by_similarity, names_of
+from ..embedding.text_embedder import TextEmbedder
 from ..options import option
-from ..similarity import by_similarity, names_of
 from ..system import Context, Declaration, Facts, System, Task
 from ..texts import query_of
-from ..weights import HELP, MODEL_ID, find_minilm
 
 MAX_TOKENS = 256
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError
 
-from ..cache import Vectors
+from ..audio_text.checkpoints import HELP, find_checkpoint
+from ..audio_text.dual import DualEncoder, DualOptions
+from ..audio_text.model import AudioTextModel, CheckpointModel
+from ..embedding.vector_cache import Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, find_checkpoint
-from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel, CheckpointModel
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..generative.ears import Ears
+from ..audio_text.checkpoints import HELP
+from ..generative.audio_limits import Ears
 from ..generative.families.flamingo import Flamingo
-from ..generative.local import LocalGenerative, LocalOptions
+from ..generative.transformers_model import LocalGenerative, LocalOptions
 from ..options import option
-from ..sound.checkpoints import HELP
 from ..system import ALL_MODALITIES, Declaration
 
 MODEL_ID = "nvidia/music-flamingo-2601-hf"

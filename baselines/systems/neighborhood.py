@@ -23,13 +23,13 @@ import numpy as np
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.seeds import shuffled
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
-from ..embed import TextEmbedder
+from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
+from ..embedding.text_embedder import TextEmbedder
 from ..options import option
 from ..system import Context, Declaration, Facts, System, Task
 from ..texts import query_of
-from ..weights import HELP, MODEL_ID, find_minilm
 
 NEIGHBOURS = 9
 MAX_TOKENS = 512

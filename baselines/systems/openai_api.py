@@ -16,18 +16,18 @@ from typing import Any, Literal
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.chat import ChatServer, read_extra_body
+from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError, count
-from musicrs_metric.files import to_json
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
-from ..generative.ears import Ears
+from ..generative.audio_limits import Ears
 from ..generative.empty_answers import EmptyAnswers
-from ..generative.server import ServerListener
+from ..generative.server_model import ServerListener
 from ..generative.settings import RENAMED, GenerativeOptions, ProtocolName
 from ..generative.system import Generative
 from ..options import option
+from ..run.usage import Prices, amount, cut_prompt_facts, cut_prompt_lines, cut_prompts
 from ..system import ALL_MODALITIES, Context, Declaration, Task
-from ..usage import Prices, amount, cut_prompt_facts, cut_prompt_lines, cut_prompts
 
 _COUNTED = ("thread_id", "prompt_bytes", "tokens")
 _ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}, "titles": {"type": "string"}}

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError, some
 
-from ..cache import Vectors
+from ..audio_text.checkpoints import HELP, find_checkpoint
+from ..audio_text.dual import DualEncoder, DualOptions
+from ..audio_text.model import AudioTextModel, CheckpointModel
+from ..embedding.vector_cache import Vectors
 from ..options import option
-from ..sound.checkpoints import HELP, find_checkpoint
-from ..sound.dual import DualEncoder, DualOptions
-from ..sound.model import AudioTextModel, CheckpointModel
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class PeAudioEncoder(CheckpointModel):
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 512 tokens."""
-        from ..models.tokens import embed_tokens
+        from ..vendored.tokens import embed_tokens
 
         tokenizer = self._tokenizer
         tokens = tokenizer(list(texts), truncation=True, max_length=MAX_TOKENS)["input_ids"]

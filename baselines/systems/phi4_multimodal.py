@@ -17,14 +17,14 @@ from functools import cached_property
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from ..generative.ears import Ears
+from ..audio_text.checkpoints import HELP
+from ..generative.audio_limits import Ears
 from ..generative.families.longrope import steady_factors
 from ..generative.families.lora import merge_lora
-from ..generative.families.words import left_padded, places
-from ..generative.listener import Allowed, Completion, Logprob, Prompt
-from ..generative.local import LocalGenerative, LocalOptions, TransformersListener
+from ..generative.families.prompt_text import left_padded, places
+from ..generative.language_model import Allowed, Completion, Logprob, Prompt
+from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersListener
 from ..options import option
-from ..sound.checkpoints import HELP
 from ..system import ALL_MODALITIES, Declaration
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from ..system import Declaration, System, Task
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..generative.ears import Ears
+from ..audio_text.checkpoints import HELP
+from ..generative.audio_limits import Ears
 from ..generative.families.whisper import check_length
-from ..generative.listener import Prompt
-from ..generative.local import LocalGenerative, LocalOptions, TransformersListener
+from ..generative.language_model import Prompt
+from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersListener
 from ..options import option
-from ..sound.checkpoints import HELP
 from ..system import ALL_MODALITIES, Declaration
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..audio_text.checkpoint_files import HELP as WEIGHTS_HELP
+from ..audio_text.checkpoints import HELP
 from ..generative.families.salmonn import SalmonnListener, SalmonnOptions, Search, ears_of
-from ..generative.local import LocalGenerative
+from ..generative.transformers_model import LocalGenerative
 from ..options import option
-from ..sound.checkpoint_files import HELP as WEIGHTS_HELP
-from ..sound.checkpoints import HELP
 from ..system import ALL_MODALITIES, Declaration
 
 MODEL_ID = "tsinghua-ee/SALMONN"

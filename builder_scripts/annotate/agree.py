@@ -9,14 +9,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from musicrs_metric.base.files import replacing, to_json, write_text
 from musicrs_metric.base.text import csv_line
-from musicrs_metric.files import replacing, to_json, write_text
 
-from .ballots import About, Ballot, ballots
 from .disagreements import Disagreement, disagreements, write_disagreements
 from .judgement import Judgement
 from .kappa import LABELS, Kappa, cohen, fleiss, label
 from .shares import PAPER, Share, shares
+from .votes import About, Ballot, ballots
 from .worklist import WorkItem
 
 

@@ -12,9 +12,9 @@ import gradio as gr
 from musicrs_metric.errors import UserError
 
 from . import page
-from .desk import Desk, Sent, Step
 from .form import Shape, read_fields
 from .screen import Screen
+from .session import Desk, Sent, Step
 
 _HERE = Path(__file__).parent
 

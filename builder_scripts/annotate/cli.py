@@ -48,12 +48,12 @@ def serve(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 7860,
 ) -> None:
     """Serve the page on which annotators work; stop it with Ctrl-C at any time, nothing is lost."""
-    from musicrs_dataset.fetch.store import AudioStore
+    from musicrs_dataset.audio.fetch.cache import AudioStore
 
     from ..layout import Work
     from . import places
-    from .desk import Desk
-    from .store import AnswerStore
+    from .annotation_store import AnswerStore
+    from .session import Desk
     from .worklist import read_worklist
 
     folder = Work(work)
@@ -82,8 +82,8 @@ def agree(
     from . import places
     from .agree import agree as compare
     from .agree import write_agreement
-    from .ballots import finished
-    from .store import AnswerStore
+    from .annotation_store import AnswerStore
+    from .votes import finished
     from .worklist import read_worklist
 
     folder = Work(work)
@@ -116,7 +116,7 @@ def settle(
     from musicrs_metric.errors import UserError
 
     from ..layout import Work
-    from ..telling import tell
+    from ..pipeline.stage import tell
     from .run import Settling, run
 
     if labels is not None and (decisions is not None or majority):

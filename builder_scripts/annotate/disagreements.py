@@ -18,13 +18,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.files import replacing
 from musicrs_metric.base.text import csv_line, unguarded
 from musicrs_metric.base.text import guarded as guarded
 from musicrs_metric.errors import UserError, show, some
-from musicrs_metric.files import replacing
 
-from .ballots import LEAVE_OUT, About, Ballot, Question
 from .judgement import canonical_url, read_entity
+from .votes import LEAVE_OUT, About, Ballot, Question
 from .worklist import CATEGORIES, MUSIC, WorkItem
 
 COLUMNS = ("row", "thread", "title", "question", "subject", "choices", "settled")

@@ -16,7 +16,7 @@ import numpy as np
 from musicrs_metric.errors import count
 from musicrs_metric.measures import Floats
 
-from .ballots import About, Ballot
+from .votes import About, Ballot
 from .worklist import CATEGORIES
 
 # The answers that a question can have; every address is a `corrected` link.

@@ -12,11 +12,11 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from musicrs_dataset.fetch.store import is_video_id
+from musicrs_dataset.audio.fetch.cache import is_video_id
 from musicrs_dataset.records import Link
 from musicrs_metric.errors import count
 
-from .desk import View
+from .session import View
 from .worklist import WorkItem
 
 _STATUS = {

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from musicrs_dataset.fetch.ledger import known_statuses
+from musicrs_dataset.audio.download_ledger import known_statuses
 from musicrs_metric.errors import UserError, plain
 from musicrs_metric.matching import normalise
 
 from ..extract.mentions import Kind
 from ..extract.tables import read_posts, read_replies
-from ..extract.words import plain as plain_text
+from ..extract.text_matching import plain as plain_text
 from ..layout import Work
 from ..refine.ranking import named
 from ..refine.schema import CorpusThread, read_corpus

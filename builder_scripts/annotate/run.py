@@ -15,12 +15,12 @@ from ..layout import Work
 from ..lines import read_lines, write_lines
 from ..manifest import Counts, StageManifest, hash_files, is_done
 from . import places
-from .ballots import ballots, finished
+from .annotation_store import AnswerStore
 from .disagreements import disagreements, read_decisions
 from .judgement import Judgement
 from .settle import complete, settle
 from .shares import PAPER, shares
-from .store import AnswerStore
+from .votes import ballots, finished
 from .worklist import MUSIC, WorkItem, read_worklist
 
 STAGE = "annotate"

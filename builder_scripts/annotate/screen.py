@@ -10,8 +10,8 @@ import gradio as gr
 
 from . import page
 from .answers import Answers
-from .desk import View
 from .form import LONGEST, NO, YES, Shape, entity_label, write_fields
+from .session import View
 from .worklist import CATEGORIES, WorkItem
 
 _MEANING = """

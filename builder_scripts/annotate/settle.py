@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from musicrs_metric.errors import UserError, count, plain, some
 
-from .ballots import Ballot, Question, assemble
 from .disagreements import disagreements
 from .judgement import Judgement
+from .votes import Ballot, Question, assemble
 from .worklist import MUSIC, WorkItem
 
 

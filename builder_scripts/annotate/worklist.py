@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from musicrs_dataset.fetch.store import is_video_id
+from musicrs_dataset.audio.fetch.cache import is_video_id
 from musicrs_dataset.records import Link
 from musicrs_metric.errors import UserError, plain
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from musicrs_dataset.fetch.asking import (
+from musicrs_dataset.audio.fetch.options import (
     Cookies,
     Limit,
     MaxMegabytes,
@@ -40,11 +40,11 @@ def audio(
     Exit code 75 means that it stopped early: a rate limit, ten equal failures in a row, a full disk or a network that
     is down. Start it again later; it resumes there.
     """
-    from musicrs_dataset.fetch.cli import TRY_LATER
+    from musicrs_dataset.audio.fetch.cli import TRY_LATER
 
     from ..layout import Work
+    from ..pipeline.stage import tell
     from ..progress import tracking
-    from ..telling import tell
     from .run import Asking, TryLaterError, run
 
     options = client_options(cookies, sleep, rate, workers, max_minutes, max_megabytes, yt_dlp)

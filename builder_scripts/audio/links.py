@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from musicrs_dataset.fetch.ledger import read_entries
-from musicrs_dataset.fetch.store import AudioStore
-from musicrs_dataset.fetch.summary import video_ids
+from musicrs_dataset.audio.download_ledger import read_entries
+from musicrs_dataset.audio.fetch.cache import AudioStore
+from musicrs_dataset.audio.fetch.summary import video_ids
 from musicrs_dataset.records import LinkStatus, Thread
-from musicrs_metric.files import strict_json
+from musicrs_metric.base.files import strict_json
 
 from ..annotate.judgement import Judgement
 from ..annotate.worklist import MUSIC

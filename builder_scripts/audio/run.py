@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from musicrs_dataset.decoding import require as require_libraries
-from musicrs_dataset.fetch import client
-from musicrs_dataset.fetch.advice import why_stopped
-from musicrs_dataset.fetch.run import Outcome, due, fetch
-from musicrs_dataset.fetch.summary import video_ids
+from musicrs_dataset.audio.decoding import require as require_libraries
+from musicrs_dataset.audio.fetch import client
+from musicrs_dataset.audio.fetch.advice import why_stopped
+from musicrs_dataset.audio.fetch.run import Outcome, due, fetch
+from musicrs_dataset.audio.fetch.summary import video_ids
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import count
 
@@ -34,7 +34,7 @@ class Asking:
 
     Attributes:
         fetch: Whether to ask at all; without it what is known already is written down.
-        options: See `musicrs_dataset.fetch.client.Options`.
+        options: See `musicrs_dataset.audio.fetch.client.Options`.
         limit: The most videos to ask for in this run; None for all.
         retry_failed: Ask at once for every video that failed.
     """

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from musicrs_metric.matching import normalise
 
 from ..llm import UNREADABLE, RefusedError
-from .words import Words, tidy
+from .text_matching import Words, tidy
 
 Kind = Literal["song", "artist", "album"]
 KINDS: tuple[Kind, ...] = ("song", "artist", "album")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..llm import Answers, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
 from ..manifest import Counts
 from .mentions import Mentions, is_answer, read_mentions, schema
-from .words import plain, quoted
+from .text_matching import plain, quoted
 
 REPLY_CAP = 5
 POST_CAP = 20  # the published posts name up to 16

@@ -7,11 +7,11 @@ next run.
 
 from __future__ import annotations
 
+from .answer_cache import Store
 from .ask import UNREADABLE, Answer, Outcome, Question, RefusedError, ask
 from .generate import Answers, Backend, generate
 from .prompt import Prompt, read_prompt
 from .request import Model, Parameters, Request, Response, content_key
-from .store import Store
 
 __all__ = [
     "UNREADABLE",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .generate import Answers
-from .ladder import Rung, read_json
+from .json_salvage import Rung, read_json
 from .request import Request, Response
 
 T = TypeVar("T")

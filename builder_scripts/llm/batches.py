@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_dataset.jsonl import read_objects
+from musicrs_metric.base.files import to_json, write_text
 from musicrs_metric.errors import count
-from musicrs_metric.files import to_json, write_text
 
 from .request import Model, Request, Response, UnansweredError, no_answer
 from .server import PASSING, body, response_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from .answer_cache import Store
 from .request import Model, Request, Response, UnansweredError, content_key, no_answer
 from .stopping import Stop
-from .store import Store
 
 # The reason why the response to the request at a place is of no use; None where it can be used.
 Judge = Callable[[int, Response], str | None]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from ..layout import Work
-from ..telling import tell
-from .meter import Prices
+from ..pipeline.stage import tell
 from .request import Model
 from .session import BackendName, Settings, model_with
 from .stopping import StoppedError
+from .usage import Prices
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,18 +13,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from musicrs_metric.base.chat import read_extra_body
+from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError, count, some
-from musicrs_metric.files import to_json
 
+from .answer_cache import Store
 from .ask import CUT, EMPTY, NO_ANSWER, UNREADABLE, Outcome, is_failure
 from .batches import BatchFiles
 from .generate import Backend, Judge, generate, no_reader
 from .local import Local
-from .meter import Meter, Prices, amount
 from .request import Model, Request, Response, content_key
 from .server import PATIENCE, Server
 from .stopping import StoppedError, stoppable
-from .store import Store
+from .usage import Meter, Prices, amount
 
 if TYPE_CHECKING:
     from rich.console import Console

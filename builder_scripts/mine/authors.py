@@ -7,8 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError
-from musicrs_metric.files import write_text
 
 _SALT_BYTES = 32
 _GONE = ("[deleted]", "[removed]", "")

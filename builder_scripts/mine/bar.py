@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from musicrs_metric.progress import say
+from musicrs_metric.base.progress import say
 
 from .executors import Executor, default_workers
 from .run import Mined, Mining

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.errors import some
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 if TYPE_CHECKING:
     from .run import Mined
@@ -45,8 +45,8 @@ def mine(
     from rich.console import Console
 
     from ..layout import Work
-    from .absent import absent
     from .bar import mine_with_bar
+    from .check_subreddits import absent
     from .dumps import NAMES, find_dumps, unnamed
     from .executors import default_workers, memory_per_worker
     from .run import Mining

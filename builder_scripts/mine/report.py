@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.files import strict_json, to_json, write_text
+from musicrs_metric.base.files import strict_json, to_json, write_text
 
 from ..manifest import Counts, FileHash
 from .dumps import Kind

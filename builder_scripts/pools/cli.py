@@ -29,8 +29,8 @@ def pools(
 ) -> None:
     """Put what the annotators decided into effect and draw candidate pools: -> gold/settled.jsonl, gold/pools/."""
     from ..layout import Work
+    from ..pipeline.stage import tell
     from ..progress import tracking_list
-    from ..telling import tell
     from .run import Drawing, run
 
     drawing = Drawing(tuple(design or Design), seed, distractors, unjudged)

@@ -27,8 +27,8 @@ from ..layout import Work, require
 from ..lines import read_lines
 from ..manifest import Counts, StageManifest, hash_files, is_done, versions_of
 from ..refine.schema import CorpusThread, read_corpus, write_corpus
+from .apply_labels import Rules, Settled, settle
 from .outside import titles_outside
-from .settle import Rules, Settled, settle
 
 STAGE = "pools"
 

@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from ..extract.stage import Text
-from ..extract.words import quoted
+from ..extract.text_matching import quoted
 from ..llm import Answers, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
-from .wording import is_answer, read_query, schema
+from .query_text import is_answer, read_query, schema
 
 MAX_TOKENS = 512
 

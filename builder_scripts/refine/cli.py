@@ -41,7 +41,7 @@ def refine(
     from rich.progress import track
 
     from ..layout import Work
-    from ..telling import tell
+    from ..pipeline.stage import tell
     from .run import run
     from .stage import Rules
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES, genre_fault
 from musicrs_metric.errors import UserError, plain, show, some
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT, GENRES, genre_fault
 
 _SUBREDDIT = re.compile(r"[a-z0-9_.-]{2,50}")
 

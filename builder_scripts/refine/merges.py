@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from musicrs_metric.base.files import replacing
 from musicrs_metric.base.text import csv_line, unguarded
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.files import replacing
 from musicrs_metric.matching import normalise
 
 from ..extract.mentions import KINDS, Kind
-from ..extract.words import folded
+from ..extract.text_matching import folded
 from .spellings import ALIKE, Decision, likeness, marks
 
 _DECISIONS: dict[str, Decision] = {"merge": "merge", "keep": "keep"}

@@ -12,7 +12,7 @@ from musicrs_dataset.records import Entities
 from musicrs_metric.matching import normalise
 
 from ..extract.mentions import Kind
-from ..extract.words import Words
+from ..extract.text_matching import Words
 from .schema import Answer
 
 OTHER_KIND, BY_ASKER, REPEATED = "of another kind", "in a reply of the asker", "named before in the thread"

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from musicrs_dataset.jsonl import Fields, read_objects
 from musicrs_dataset.records import Comment, Entities, Link, Thread
+from musicrs_metric.base.files import to_json, write_text
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.files import to_json, write_text
 
 from ..extract.mentions import KINDS, Kind
 
@@ -52,7 +52,7 @@ class CorpusThread:
     Attributes:
         thread_id: Reddit name, `t3_...`.
         subreddit: Where it was asked.
-        genre: One of `musicrs_metric.genres.GENRES`, or a new one.
+        genre: One of `musicrs_metric.base.genres.GENRES`, or a new one.
         created_utc: When, in seconds since 1970.
         score: Upvotes minus downvotes of the post; None where they are not known.
         query: The derived request.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from ..extract.words import folded
+from ..extract.text_matching import folded
 
 Decision = Literal["merge", "keep"]
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from musicrs_dataset.records import Comment, Entities, Link
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.errors import UserError
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 from ..extract.mentions import Kind
 from ..manifest import Counts

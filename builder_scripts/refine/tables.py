@@ -10,7 +10,7 @@ from musicrs_metric.errors import UserError
 
 from ..extract.mentions import Mentions
 from ..extract.tables import read_extractions
-from ..extract.words import plain
+from ..extract.text_matching import plain
 from ..layout import Work
 from ..parquet import read_rows
 from ..queries.stage import Query

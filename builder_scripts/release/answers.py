@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.files import write_text
+from musicrs_metric.base.files import write_text
 
 from ..extract.stage import Tasks
 from ..extract.tables import read_posts, read_replies
@@ -30,7 +30,7 @@ def write_answers(path: Path, work: Work, takedown: Takedown, clean: Clean) -> i
     """Write the answers about all texts that passed the filters, but for those that were taken down.
 
     Args:
-        path: JSON lines of the form of `builder_scripts.llm.store`.
+        path: JSON lines of the form of `builder_scripts.llm.answer_cache`.
         work: The work folder.
         takedown: What is to be removed.
         clean: What is done to each answer; see `release.cleaning`.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from musicrs_dataset.personal import ACCOUNT
-from musicrs_metric.files import to_json, write_text
+from musicrs_metric.base.files import to_json, write_text
 
 from ..layout import Work
 from ..mine.authors import Pseudonyms

@@ -30,8 +30,8 @@ def release(
 ) -> None:
     """Make the dataset with its card, datasheet and figures: -> release/NAME/, ready for `load_dataset` and the Hub."""
     from ..layout import Work
+    from ..pipeline.stage import tell
     from ..progress import tracking_list
-    from ..telling import tell
     from .options import Options
     from .run import folder_of, run
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from musicrs_dataset.describe import Description
-from musicrs_metric.files import to_json
+from musicrs_metric.base.files import to_json
 from musicrs_metric.markdown import escaped
 
 from ..manifest import Counts, StageManifest

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from musicrs_dataset.named_pools import NamedPools
 from musicrs_dataset.pools import Design, read_pools
 from musicrs_dataset.records import LinkStatus, Thread
+from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_dataset.sources import file_sha256
 from musicrs_metric.errors import UserError
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from musicrs_dataset.audio import AudioFolder
-from musicrs_dataset.build import build
-from musicrs_dataset.clip_plan import ClipPlan
+from musicrs_dataset.audio.clip_plan import ClipPlan
+from musicrs_dataset.audio.fetch.cache import AudioStore
+from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.describe import describe
-from musicrs_dataset.fetch.store import AudioStore
-from musicrs_dataset.folders import replacing_folder
 from musicrs_dataset.loading import iter_threads, richest_config
 from musicrs_dataset.personal import personal_data
 from musicrs_dataset.pools import Design
 from musicrs_dataset.records import Thread
+from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.folders import replacing_folder
+from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError, some
-from musicrs_metric.files import write_text
 
 from ..layout import Work, require
 from ..manifest import StageManifest, hash_files, is_done, manifest_path, versions_of
@@ -31,8 +31,8 @@ from .cleaning import Clean, cleaning, pseudonymising
 from .datasheet import STAGES, Facts, datasheet
 from .funnel import funnel
 from .licences import licences
-from .making import about, draw_figures, write_labels, write_manifests, write_merges
 from .options import Options
+from .provenance import about, draw_figures, write_labels, write_manifests, write_merges
 from .records import Corpus, read_released
 from .takedown import Takedown, read_takedown
 

@@ -18,11 +18,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_dataset.fetch.store import is_video_id
+from musicrs_dataset.audio.fetch.cache import is_video_id
 from musicrs_dataset.records import Comment
 from musicrs_dataset.youtube import video_id
+from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.files import write_text
 from musicrs_metric.matching import normalise
 
 from ..layout import Work

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import tells
+from . import leakage_features as tells
 from .adversary import Adversary
 
 ADVERSARIES: tuple[Adversary, ...] = (

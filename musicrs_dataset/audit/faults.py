@@ -10,7 +10,7 @@ from musicrs_metric.matching import normalise
 
 from ..pools.entities import by_subreddit
 from ..records import Thread
-from .tells import left_over_in
+from .leakage_features import left_over_in
 
 
 @dataclass(frozen=True)

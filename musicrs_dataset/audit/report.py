@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.files import to_json, write_text
+from musicrs_metric.base.files import to_json, write_text
 
 from .figure import figure
 from .run import Audit

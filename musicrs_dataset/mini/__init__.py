@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 
 from ..records import Clip, Comment, Link, Thread
 from .catalogue import Style, load_catalogue
@@ -81,7 +81,7 @@ def _link(video_id: str, start_s: float) -> Link:
 
 
 def _clip(link: Link, sound: Sound) -> Clip:
-    from ..cutting import rms_dbfs
+    from ..audio.cutting import rms_dbfs
     from .synth import flac, synthesise
 
     samples = synthesise(sound, link.video_id)

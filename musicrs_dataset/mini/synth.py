@@ -81,7 +81,7 @@ def synthesise(sound: Sound, seed: str) -> Wave:
 
 def flac(samples: Wave) -> bytes:
     """Encode mono samples at `SAMPLE_RATE` as a 16-bit FLAC file; raises `UserError` where soundfile is absent."""
-    from ..decoding import require
+    from ..audio.decoding import require
 
     require("the toy's clips need", "soundfile")
     import soundfile

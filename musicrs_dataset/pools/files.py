@@ -9,9 +9,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from musicrs_metric.base.files import to_json, write_text
 from musicrs_metric.errors import UserError, plain, show, some
-from musicrs_metric.files import to_json, write_text
-from musicrs_metric.references import fingerprint
+from musicrs_metric.runs.references import fingerprint
 
 from ..jsonl import read_objects
 from ..records import Thread
@@ -129,5 +129,5 @@ def with_pools(threads: Sequence[Thread], pools: Pools) -> list[Thread]:
 
 
 def fingerprint_of(threads: Sequence[Thread]) -> str:
-    """Fingerprint of threads with their pools and labels; see `musicrs_metric.references.fingerprint`."""
+    """Fingerprint of threads with their pools and labels; see `musicrs_metric.runs.references.fingerprint`."""
     return fingerprint((thread.thread_id, thread.candidates, thread.ground_truth) for thread in threads)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ..base.seeds import shuffled
 from ..matching import Pool
-from ..predictions import Prediction
+from ..runs.predictions import Prediction
 from .result import Reading
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..matching import Pool, normalise
-from ..prediction_line import Outcome
+from ..runs.prediction_line import Outcome
 from .items import is_something, item, n_named
 from .lines import from_lines
 from .numbers import Numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..prediction_line import Outcome
+from ..runs.prediction_line import Outcome
 
 
 class Item(NamedTuple):

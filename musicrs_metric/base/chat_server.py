@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UserError, show
-from ..files import strict_json
+from .files import strict_json
 from .secret import Secret, check_url
 
 if TYPE_CHECKING:

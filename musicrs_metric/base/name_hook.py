@@ -6,7 +6,7 @@ leaves a note beside its data, and this hook makes `datasets` read the note.
 
 `python -m musicrs_dataset install` copies this file into the environment, with a `.pth` file that runs `activate` when
 Python starts. The copy needs the standard library only. It does nothing before `datasets` is imported, and afterwards
-it acts on the one name alone. Without it, `datasets` refuses the name: see `musicrs_dataset.install`.
+it acts on the one name alone. Without it, `datasets` refuses the name: see `musicrs_dataset.repo.install`.
 """
 
 from __future__ import annotations

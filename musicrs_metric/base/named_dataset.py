@@ -19,7 +19,7 @@ class Installation:
 
     Attributes:
         threads: Number of threads.
-        configs: Configuration to fingerprint; see `musicrs_metric.references.fingerprint`.
+        configs: Configuration to fingerprint; see `musicrs_metric.runs.references.fingerprint`.
         default: The configuration that `load_dataset("musicrs")` gives.
         source: The folder that was installed.
         folders: Configuration to the folder of the cache that holds it.
@@ -94,7 +94,7 @@ def refuse_other_rows(columns: dict[str, list[Any]], config: str, place: str) ->
     Raises:
         UserError: Their fingerprint is another one than the note of the installation has.
     """
-    from ..references import fingerprint
+    from ..runs.references import fingerprint
 
     installation = read_installation()
     if installation is None or config not in installation.configs:

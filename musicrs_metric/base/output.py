@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from ..files import to_json
+from .files import to_json
 
 
 def print_json(value: Any) -> None:

@@ -12,8 +12,8 @@ import typer
 from ..errors import UserError
 from ..intervals import RESAMPLES
 from ..options import By, EmptyRule
-from ..references import DEFAULT_DATASET
-from .sheets import Sheet, sheets
+from ..runs.references import DEFAULT_DATASET
+from .tables import Sheet, sheets
 
 
 class Format(StrEnum):
@@ -45,8 +45,8 @@ def compare(
     Two systems count as different where a paired t test, corrected by Holm over all pairs, says so at level alpha.
     """
     from ..base.output import print_json
-    from ..references import load_references
-    from ..runs import config_of
+    from ..runs.read import config_of
+    from ..runs.references import load_references
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import tables
+from ..runs import score_tables as tables
 from .results import Bounds
 
 NOTHING = "–"

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import UserError, plain, show
-from ..filled import score_filled
 from ..hits import hits_from_strings
 from ..measures import DEFAULT_K, LARGEST_K, check_cutoffs, measure_names
-from ..predictions import PREDICTIONS, Prediction, rankings_for
-from ..references import References
-from ..run_card import RunCard
-from ..runs import read_run
+from ..runs.filled_scores import score_filled
+from ..runs.predictions import PREDICTIONS, Prediction, rankings_for
+from ..runs.read import read_run
+from ..runs.references import References
+from ..runs.run_card import RunCard
 from ..scoring import thread_table
 from .systems import Mask, System
 

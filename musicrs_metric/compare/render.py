@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..markdown import escaped
-from .sheets import Cell, Sheet
+from .tables import Cell, Sheet
 
 _LATEX = str.maketrans({
     "\\": r"\textbackslash{}",

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..chance import VERDICT_RULE, Verdict
-from ..run_card import Reads
+from ..runs.run_card import Reads
 from ..scoring import Empty
 
 Bounds = tuple[float, float]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..filled import Filled
-from ..run_card import Reads
+from ..runs.filled_scores import Filled
+from ..runs.run_card import Reads
 from ..scoring import ThreadTable
 from .results import Coverage
 

@@ -5,7 +5,7 @@ Format: https://huggingface.co/docs/hub/eval-results
 
 from __future__ import annotations
 
-from .client import in_words
+from ..base.hub_errors import in_words
 from .results import HEADLINE, TASKS, yaml_of
 
 FILE = "eval.yaml"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import UserError
-from ..references import DEFAULT_DATASET
+from ..runs.references import DEFAULT_DATASET
 
 app = typer.Typer(
     help="Results on the Hugging Face Hub: on a model's page, and on the dataset's leaderboard.", no_args_is_help=True
@@ -39,9 +39,9 @@ def results(
     dry_run: DryRun = False,
 ) -> None:
     """Compute a run's scores, and open a pull request that puts them on the model's page (`.eval_results`, card)."""
-    from ..references import dataset_folder, load_references
-    from ..runs import config_of, read_run
-    from .client import in_words, repo_id
+    from ..base.hub_errors import in_words, repo_id
+    from ..runs.read import config_of, read_run
+    from ..runs.references import dataset_folder, load_references
     from .pull import CARD, ModelFiles, model_files, open_pull_request, results_path, updated
     from .results import hub_result
 
@@ -81,8 +81,8 @@ def benchmark(
     dry_run: DryRun = False,
 ) -> None:
     """Make a dataset on the Hub a benchmark: write its `eval.yaml`, a leaderboard for each configuration."""
+    from ..base.hub_errors import repo_id
     from .benchmark import NOTE, eval_yaml, push_benchmark
-    from .client import repo_id
 
     repo_id(repo, "--repo")
     typer.echo(eval_yaml() if dry_run else push_benchmark(repo, pull_request=pull_request))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..base.hub_errors import in_words
 from ..errors import UserError
-from .client import in_words
 from .results import HubResult, yaml_of
 
 if TYPE_CHECKING:

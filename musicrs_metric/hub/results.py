@@ -13,17 +13,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import UserError, plain, show
-from ..filled import Filled
-from ..references import References
-from ..run_card import Modality, RunCard
-from ..runs import score_predictions
+from ..runs.filled_scores import Filled
+from ..runs.read import score_predictions
+from ..runs.references import References
+from ..runs.run_card import Modality, RunCard
+from ..runs.score_tables import percent, shown_measures
 from ..scoring import Scores
-from ..tables import percent, shown_measures
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult, EvalResultEntry
 
-    from ..runs import RunFiles
+    from ..runs.read import RunFiles
 
 TASKS: tuple[str, ...] = get_args(Modality)
 HEADLINE = "recall@20"  # a task has one number on the Hub's leaderboard
@@ -111,7 +111,7 @@ def hub_result(
     """Compute what the Hub is told of a run.
 
     Args:
-        run: Predictions with their card, as `musicrs_metric.runs.read_run` returns them.
+        run: Predictions with their card, as `musicrs_metric.runs.read.read_run` returns them.
         references: The dataset.
         benchmark: Id of the dataset on the Hub.
         revision: Commit of that dataset.

@@ -10,7 +10,7 @@ SOURCE = "Surana et al. 2025, arXiv:2509.19469"
 OVERALL = "Overall"
 METRICS = ("recall@20", "ndcg@20")
 
-# `musicrs_metric.references.fingerprint` of the published file: the only data that the paper's figures speak of.
+# `musicrs_metric.runs.references.fingerprint` of the published file: the only data that the paper's figures speak of.
 PUBLISHED_FINGERPRINT = "b25183be06964c691a5ec7bb731de6b35d12625b8f08d1f7a17cffaaad8145cf"
 
 
@@ -22,7 +22,7 @@ class Result:
         system: Its name.
         paradigm: "generative", "retrieval" or "traditional".
         modality: "audio_query", "query_only" or "audio_only".
-        genre: One of `musicrs_metric.genres.GENRES`, or "Overall".
+        genre: One of `musicrs_metric.base.genres.GENRES`, or "Overall".
         values: Measure name to mean in [0, 1].
     """
 

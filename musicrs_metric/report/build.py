@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
+from ..base import numbers as words
 from ..compare import HEADLINE, compare
 from ..intervals import BOOTSTRAP, BOOTSTRAP_SAMPLE, BOUNDED, RESAMPLES, SMALLEST_SAMPLE
 from ..paper.tables import PUBLISHED_FINGERPRINT, table1
-from ..references import References
-from . import words
+from ..runs.references import References
 from .cases import case_section, check_cases, choose
 from .coverage import coverage_section
 from .document import Document
-from .evidence import Evidence
 from .mrr import mrr_section
 from .related import related_section
+from .report_data import Evidence
 from .rq1 import modality_section
 from .rq2 import paradigm_section
 from .rq3 import genre_section

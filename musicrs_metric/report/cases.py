@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..base import numbers as words
 from ..errors import UserError, plain
 from ..matching import Pool
-from ..predictions import Prediction
-from ..references import References
-from . import words
+from ..runs.predictions import Prediction
+from ..runs.references import References
 from .document import Answer, Case, Item, ItemState, Link, Section, Sound
-from .evidence import Evidence
+from .report_data import Evidence
 from .runs import ReportRun
 from .threads import ClipAudio, Row
 

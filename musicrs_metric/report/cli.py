@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..intervals import RESAMPLES
-from ..references import DEFAULT_DATASET
+from ..runs.references import DEFAULT_DATASET
 
 
 def report(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..genres import macro_of
-from . import words
+from ..base import numbers as words
+from ..base.genres import macro_of
 from .document import Column, Figure, Panel, Section, Series, Table, row
-from .evidence import Evidence
+from .report_data import Evidence
 from .threads import Row
 
 _MOST_BINS = 12

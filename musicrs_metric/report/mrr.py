@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..base import numbers as words
 from ..paper.tables import OVERALL
-from . import words
 from .axes import ticks
 from .document import Cell, Column, Figure, Panel, Part, Row, Section, Series, Table, cell
-from .evidence import Evidence, scores_on
+from .report_data import Evidence, scores_on
 from .runs import ReportRun
 
 METRIC = "mrr"

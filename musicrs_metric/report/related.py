@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..base import numbers as words
 from ..paper.tables import SOURCE, examples, music_datasets
-from . import words
 from .document import Column, Row, Section, Table, row
-from .evidence import Evidence
+from .report_data import Evidence
 
 _SHOWN = 4
 

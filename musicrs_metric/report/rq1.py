@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..base import numbers as words
 from ..compare import Comparison, compare
 from ..compare.results import Pair
 from ..paper.findings import best_modality
 from ..paper.tables import METRICS, table1
-from . import words
 from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
-from .evidence import Evidence
+from .report_data import Evidence
 from .runs import MODALITIES, ReportRun, results
 
 # "A minus B" is shown for these pairs.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..base import numbers as words
 from ..compare import Comparison, System, compare
 from ..paper.findings import below_chance, overall, paradigm_means
 from ..paper.tables import METRICS, OVERALL, published_chance, table1
 from ..scoring import Scores, summarise
-from . import words
 from .average import average
 from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
-from .evidence import Evidence
+from .report_data import Evidence
 from .runs import PARADIGMS, ReportRun
 from .table1 import NOTE_SIGNS, SIGNS
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base import numbers as words
 from ..chance import Verdict, pools_of, verdict
 from ..compare.assemble import SMALL_GROUP
 from ..intervals import SMALLEST_SAMPLE, mean_intervals
 from ..paper.findings import peaks
 from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
-from . import words
 from .average import average
 from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
-from .evidence import Evidence
+from .report_data import Evidence
 from .table1 import NOTE_SIGNS, SIGNS
 
 _TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}

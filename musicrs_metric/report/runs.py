@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..base import numbers as words
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
 from ..errors import UserError, plain
-from ..filled import Filled
 from ..paper.tables import OVERALL, Result
-from ..predictions import PREDICTIONS, Prediction, read_predictions
-from ..references import References
-from ..run_card import RUN_CARD, RunCard, read_run_card
-from ..runs import check_finished
+from ..runs.filled_scores import Filled
+from ..runs.predictions import PREDICTIONS, Prediction, read_predictions
+from ..runs.read import check_finished
+from ..runs.references import References
+from ..runs.run_card import RUN_CARD, RunCard, read_run_card
 from ..scoring import Scores, summarise
-from . import words
 
 # The order of the paper's Table 1.
 PARADIGMS = ("generative", "retrieval", "traditional")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..base import numbers as words
 from ..paper.tables import METRICS
-from . import words
 from .document import Cell, Column, Row, Section, Table, cell
-from .evidence import Evidence
+from .report_data import Evidence
 from .runs import ReportRun
 
 _FILLED = ("Filled, %", "Score with that at chance")

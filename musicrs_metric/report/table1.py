@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ..base import numbers as words
 from ..chance import VERDICT_RULE, Verdict
 from ..paper.tables import METRICS, OVERALL, SOURCE, Result, published_chance, table1
-from . import words
 from .document import Cell, Column, Emphasis, Part, Row, Section, Table, Text, cell
-from .evidence import Evidence, scores_on
+from .report_data import Evidence, scores_on
 from .runs import ReportRun
 
 SIGNS: dict[Verdict | None, str] = {"above": "▲", "at": "", "below": "▼", None: ""}

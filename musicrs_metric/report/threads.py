@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base.named_dataset import load_named
 from ..errors import UserError
-from ..references import References, dataset_folder, load_references
+from ..runs.references import References, dataset_folder, load_references
 
 # From the configuration that carries the most to the one that carries the least; the three share pools and labels.
 RICHEST_FIRST = ("audio_query", "query_only", "audio_only")

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from ..base.files import to_json, write_text
 from ..errors import UserError
-from ..files import to_json, write_text
 from .build import Report
 from .draw import draw
 from .html import render_html

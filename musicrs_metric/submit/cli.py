@@ -14,7 +14,7 @@ from ..errors import UserError, count
 from ..options import ModalityOption, ParadigmOption, ReadsOption
 
 if TYPE_CHECKING:
-    from .parcel import Parcel
+    from .bundle import Parcel
 
 _READ: Mapping[Any, str] = {
     "thread": "their own thread", "pools": "other threads' pools", "labels": "other threads' answers",
@@ -53,9 +53,9 @@ def submit(
 ) -> None:
     """Send a run to a leaderboard; its scores are computed there, from the predictions."""
     from ..base.output import print_json
-    from ..references import load_references
-    from ..runs import config_of
-    from .parcel import pack
+    from ..runs.read import config_of
+    from ..runs.references import load_references
+    from .bundle import pack
 
     if (space is None) == (repo is None):
         raise UserError("expected one of --space (the board's address) and --repo (its results repository)")
@@ -77,8 +77,8 @@ def submit(
 
 
 def _to_board(parcel: Parcel, space: str) -> None:
-    from ..files import to_json
-    from .board import Board, board_address
+    from ..base.files import to_json
+    from .leaderboard import Board, board_address
 
     board = Board(board_address(space))
     packed = base64.b64encode(gzip.compress(parcel.predictions)).decode()
@@ -118,7 +118,7 @@ def _place(row: Mapping[str, Any]) -> str:
 
 
 def _to_repo(parcel: Parcel, repo: str) -> None:
-    from ..hub.client import repo_id
+    from ..base.hub_errors import repo_id
     from .repo import open_pull_request
 
     address = open_pull_request(repo_id(repo, "--repo"), parcel)

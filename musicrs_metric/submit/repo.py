@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 
-from ..files import to_json
-from ..hub.client import in_words
-from ..predictions import PREDICTIONS
-from ..run_card import RUN_CARD
-from .parcel import Parcel
+from ..base.files import to_json
+from ..base.hub_errors import in_words
+from ..runs.predictions import PREDICTIONS
+from ..runs.run_card import RUN_CARD
+from .bundle import Parcel
 
 INBOX = "inbox"
 

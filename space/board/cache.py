@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from musicrs_metric.files import replacing_derived, strict_json, to_json
+from musicrs_metric.base.files import replacing_derived, strict_json, to_json
 from musicrs_metric.hits import Hits
 from musicrs_metric.random_orders import PoolKind
 from musicrs_metric.scoring import Answered, Scores

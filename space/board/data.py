@@ -12,7 +12,7 @@ from musicrs_dataset.schema import CONFIGS, base_config
 from musicrs_metric.errors import UserError, plain, show
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT
-from musicrs_metric.references import References, dataset_folder, load_references
+from musicrs_metric.runs.references import References, dataset_folder, load_references
 from musicrs_metric.scoring import Scores, ThreadTable, summarise, thread_table
 
 PUBLISHED = "published"

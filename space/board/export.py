@@ -10,7 +10,7 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.formats import NOTHING, percent, with_interval
 from musicrs_metric.compare.render import latex, markdown
-from musicrs_metric.compare.sheets import AMONG, Cell, Sheet
+from musicrs_metric.compare.tables import AMONG, Cell, Sheet
 
 from .lines import MEASURES, Line
 

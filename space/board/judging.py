@@ -9,7 +9,7 @@ import numpy as np
 
 from musicrs_metric.hits import Hits, hits_from_strings
 from musicrs_metric.measures import measure
-from musicrs_metric.predictions import Prediction, rankings_for
+from musicrs_metric.runs.predictions import Prediction, rankings_for
 from musicrs_metric.scoring import ThreadTable, summarise
 
 from .data import Design

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from musicrs_metric.base.numbers import MODALITIES
 from musicrs_metric.compare.load import unused
-from musicrs_metric.report.words import MODALITIES
 
 from ..submission import Entry
 

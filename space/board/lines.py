@@ -10,8 +10,8 @@ from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.measures import DEFAULT_K, measure_names
 from musicrs_metric.paper.tables import OVERALL, Result, table1
-from musicrs_metric.predictions import Outcome
-from musicrs_metric.run_card import Modality, Paradigm, Reads
+from musicrs_metric.runs.predictions import Outcome
+from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 from musicrs_metric.scoring import Scores
 
 from .board import Board

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from musicrs_metric.base.files import strict_json, to_json
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import AgainstChance, Standing
 from musicrs_metric.compare.systems import System
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.files import strict_json, to_json
-from musicrs_metric.run_card import Reads
+from musicrs_metric.runs.run_card import Reads
 
 from .cache import code_version, write_bytes
 from .data import Design

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.compare.systems import System
 from musicrs_metric.hits import Bools
-from musicrs_metric.predictions import Outcome
+from musicrs_metric.runs.predictions import Outcome
 from musicrs_metric.scoring import Scores, ThreadTable
 
 from ..submission import Entry

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.matching import Pool
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from .board import Board
 from .data import Design

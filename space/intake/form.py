@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.predictions import Fault
-from musicrs_metric.references import DEFAULT_DATASET
-from musicrs_metric.run_card import RUN_CARD, Modality, Paradigm, Reads, RunCard, card_from_values
+from musicrs_metric.runs.predictions import Fault
+from musicrs_metric.runs.references import DEFAULT_DATASET
+from musicrs_metric.runs.run_card import RUN_CARD, Modality, Paradigm, Reads, RunCard, card_from_values
 
 from ..board.data import PUBLISHED, Data, Design
 from ..cards import parse_card_values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from musicrs_metric.predictions import Fault, PredictionError
+from musicrs_metric.runs.predictions import Fault, PredictionError
 
 FORM = "form"
 

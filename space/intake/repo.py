@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.predictions import PREDICTIONS
-from musicrs_metric.run_card import RUN_CARD
+from musicrs_metric.runs.predictions import PREDICTIONS
+from musicrs_metric.runs.run_card import RUN_CARD
 
 from ..settings import Limits
 from .refusal import IntakeError, at_field

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from musicrs_metric.errors import count, some
-from musicrs_metric.predictions import (
+from musicrs_metric.runs.predictions import (
     PREDICTIONS,
     Fault,
     Prediction,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import IO, cast
 
 from musicrs_metric.errors import plain, show, some
-from musicrs_metric.predictions import PREDICTIONS, Fault
+from musicrs_metric.runs.predictions import PREDICTIONS, Fault
 
 from ..settings import Limits
 from .refusal import IntakeError

@@ -13,10 +13,10 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
+from musicrs_metric.base.files import strict_json, to_json
 from musicrs_metric.errors import UserError, is_unicode, show
-from musicrs_metric.files import strict_json, to_json
-from musicrs_metric.predictions import Prediction, format_line, parse_line
-from musicrs_metric.run_card import RunCard, card_from_values
+from musicrs_metric.runs.predictions import Prediction, format_line, parse_line
+from musicrs_metric.runs.run_card import RunCard, card_from_values
 
 from ..submission import Entry, Submission
 

@@ -22,14 +22,14 @@ from pathlib import Path
 from filelock import FileLock
 
 from musicrs_metric.errors import count
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from ..submission import Entry, Submission
 from . import Receipt, SetAside
+from .commit_markers import Marks
 from .files import SUFFIX, StoredFileError, file_name, is_key, read_submission
 from .inbox import Inbox
 from .local import LocalStore
-from .marks import Marks
 from .remote import RemoteError, RemoteFile, ResultsRepo
 
 SUBMISSIONS = "submissions"

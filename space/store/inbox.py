@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import PREDICTIONS
-from musicrs_metric.run_card import RUN_CARD
+from musicrs_metric.runs.predictions import PREDICTIONS
+from musicrs_metric.runs.run_card import RUN_CARD
 
 from ..submission import Submission
 from . import SetAside

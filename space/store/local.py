@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
+from musicrs_metric.base.files import replacing
 from musicrs_metric.errors import is_unicode, show
-from musicrs_metric.files import replacing
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 from ..submission import Entry, Submission
 from . import Receipt, SetAside

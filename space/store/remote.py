@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from musicrs_metric.hub.client import repo_id
+from musicrs_metric.base.hub_errors import repo_id
 
 if TYPE_CHECKING:
     from huggingface_hub.errors import HfHubHTTPError

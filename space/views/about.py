@@ -6,7 +6,7 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.citation import BIBTEX
 
 from ..board.lines import Line
-from . import words
+from . import display_names as words
 from .address import Address
 from .html import Html, join, tag
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import is_unicode, show
-from musicrs_metric.run_card import Modality, Paradigm, Reads
+from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 
 from ..board.lines import Query
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from musicrs_dataset.records import Thread
+from musicrs_metric.base.genres import in_order
 from musicrs_metric.compare.formats import p_value
 from musicrs_metric.compare.results import Comparison, Effect, Pair
-from musicrs_metric.genres import in_order
 
 from ..board.rows import Row
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import choice, form, joined_choice, link
 from .differences import difference, figures, scale_of
-from .furthest import furthest
+from .form_controls import choice, form, joined_choice, link
 from .html import Html, join, tag
+from .largest_differences import furthest
 
 
 def chooser(rows: Sequence[Row], here: Address) -> Html:

@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from musicrs_dataset.audio.lazy_clips import StoredClips
 from musicrs_dataset.loading import available_configs, iter_threads
 from musicrs_dataset.records import Thread
-from musicrs_dataset.stored import StoredClips
 from musicrs_metric.errors import UserError
 
 _SUFFIXES = frozenset({".flac", ".ogg", ".opus", ".mp3", ".wav"})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from musicrs_metric.base.genres import in_order
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
-from musicrs_metric.genres import in_order
 from musicrs_metric.scoring import Scores
 
 from ..board.rows import Row
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import link
+from .form_controls import link
 from .html import Html, outside_link, tag
-from .ranges import Scale, drawing
+from .interval_plot import Scale, drawing
 from .table import answer_shares
 
 _OUTCOMES: Mapping[str, str] = {

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from musicrs_metric.compare.results import Bounds
 
-from . import words
+from . import display_names as words
 from .html import Html, tag
-from .ranges import Scale, drawing
+from .interval_plot import Scale, drawing
 
 
 def figures(heads: Sequence[str], lines: Sequence[Html]) -> Html:

@@ -6,7 +6,7 @@ from musicrs_metric.errors import UserError, show
 
 from ..board.export import export, file_name_of
 from ..board.lines import lines
-from ..desk import Desk
+from ..service import Desk
 from .address import Address
 from .leaderboard import FORMATS
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from musicrs_metric.base.genres import in_order
 from musicrs_metric.chance import VERDICT_RULE
-from musicrs_metric.genres import in_order
 from musicrs_metric.paper.tables import OVERALL, Result
 
 from ..board.rows import Row
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import choice, form, link, switch
+from .form_controls import choice, form, link, switch
 from .html import Html, join, tag
 from .table import on_genre
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ..board.export import Form
 from ..board.lines import Line
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import choice, filter_choice, form, search, switch
+from .form_controls import choice, filter_choice, form, search, switch
 from .html import Html, join, tag
 from .table import table
 

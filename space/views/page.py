@@ -8,8 +8,8 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.base.genres import in_order
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.genres import in_order
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 
 from ..board.board import Board, Snapshot
@@ -18,15 +18,16 @@ from ..board.lines import Query, lines
 from ..board.pairing import Pairing, gains
 from ..board.rows import Row
 from ..board.threads import rankings_of, relevant_places
-from . import compare, genres, plots, threads, words
+from . import compare, genres, plots, threads
+from . import display_names as words
 from .about import about
 from .address import Address
 from .conversations import Conversations
 from .details import details
-from .frame import frame
-from .gains import gains as gains_section
+from .header import frame
 from .html import Html, join, tag
 from .leaderboard import leaderboard
+from .modality_gain import gains as gains_section
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

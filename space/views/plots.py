@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musicrs_metric.genres import in_order
+from musicrs_metric.base.genres import in_order
 from musicrs_metric.paper.tables import OVERALL
 from musicrs_metric.scoring import Scores
 
 from ..board.rows import Row
-from . import words
+from . import display_names as words
 from .table import on_genre
 
 if TYPE_CHECKING:

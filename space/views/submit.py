@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from musicrs_metric.errors import UserError, count
-from musicrs_metric.predictions import Fault, PredictionError
+from musicrs_metric.runs.predictions import Fault, PredictionError
 
-from ..desk import Submitted
+from ..service import Submitted
 from ..settings import Limits
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import link
+from .form_controls import link
 from .html import Html, join, tag
 
 _STATES = {
@@ -71,7 +71,7 @@ def scored(scores: dict[str, object]) -> Html:
     """The scores of a file that was not kept.
 
     Args:
-        scores: What `space.desk.Desk.score` returns.
+        scores: What `space.service.Desk.score` returns.
     """
     chance, interval = scores["chance"], scores["interval"]
     assert isinstance(chance, dict)  # noqa: S101 - boards have pools

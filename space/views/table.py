@@ -9,15 +9,15 @@ from itertools import pairwise
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
-from musicrs_metric.prediction_line import Outcome
+from musicrs_metric.runs.prediction_line import Outcome
 from musicrs_metric.scoring import Scores
 
 from ..board.lines import Line
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import link
+from .form_controls import link
 from .html import Html, join, outside_link, tag
-from .ranges import Scale, drawing
+from .interval_plot import Scale, drawing
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8

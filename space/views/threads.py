@@ -10,10 +10,10 @@ from musicrs_metric.matching import Pool
 
 from ..board.rows import Row
 from ..board.threads import Ranked
-from . import words
+from . import display_names as words
 from .address import Address
-from .controls import filter_choice, form, joined_choice, link, search
 from .conversations import Sound
+from .form_controls import filter_choice, form, joined_choice, link, search
 from .html import Html, join, tag
 
 SIDE_BY_SIDE = 3

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from baselines.data import Data, as_references
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from tests.baselines.toys import ROOT, Command
 

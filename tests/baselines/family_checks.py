@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from baselines.data import Data, as_references
-from baselines.generative.listener import Prompt
-from baselines.generative.local import LocalGenerative, TransformersListener
+from baselines.generative.language_model import Prompt
+from baselines.generative.transformers_model import LocalGenerative, TransformersListener
 from baselines.generative.trie import CandidateTrie
 from baselines.launch import build_system
 from musicrs_dataset.records import Clip
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.tiny_lm import NAMES, tone
 from tests.baselines.toys import run_toy, thread
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from baselines.answers import FAILURES
-from baselines.summary import outcome_lines
+from baselines.commands.summary import outcome_lines
+from baselines.run.guard import FAILURES
 from baselines.system import Context, Task
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction, read_predictions
+from musicrs_metric.runs.predictions import Prediction, read_predictions
 from tests.baselines.toys import Toy, ToyOptions, run_toy, toy_data
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from baselines import registry, system
-from baselines.catalogue import system_lines
+from baselines.commands.catalogue import system_lines
 from baselines.launch import build_system
 from baselines.registry import SYSTEMS
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.run_card import read_run_card
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.run_card import read_run_card
 from tests.baselines.toys import OF_TEXT, ROOT, Command
 
 HEAVY = (

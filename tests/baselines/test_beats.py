@@ -15,7 +15,7 @@ from musicrs_metric.errors import UserError
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchaudio")
 
-from baselines.models.beats import (  # noqa: E402
+from baselines.vendored.beats import (  # noqa: E402
     Attention,
     Beats,
     BeatsConfig,

@@ -14,16 +14,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from baselines.audio_text.checkpoints import find_checkpoint
+from baselines.audio_text.vectors import ClipVectors, Stretch, TextVectors, normalise
 from baselines.data import Data, as_references
 from baselines.launch import build_system
-from baselines.sound.checkpoints import find_checkpoint
-from baselines.sound.vectors import ClipVectors, Stretch, TextVectors, normalise
 from baselines.system import Context, Task
 from baselines.systems.clap import Clap, ClapEncoder
 from musicrs_dataset.records import Clip, Thread
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.tiny_models import save_clap
 from tests.baselines.tiny_towers import MODALITIES, few_threads, noise, run_in_processes, run_on_few, scores
 from tests.baselines.toys import run_toy, thread

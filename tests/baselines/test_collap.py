@@ -15,7 +15,7 @@ from baselines.launch import build_system
 from baselines.system import Context
 from baselines.systems.collap import CollapEncoder, CollapOptions
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.tiny_towers import (
     MODALITIES,
     few_threads,
@@ -30,7 +30,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torchaudio")
 transformers = pytest.importorskip("transformers")
 
-from baselines.models.collap import DIMENSIONS, AudioTower, load_projections, untrained_projection  # noqa: E402
+from baselines.vendored.collap import DIMENSIONS, AudioTower, load_projections, untrained_projection  # noqa: E402
 from tests.baselines.tiny_beats import tiny_beats  # noqa: E402
 
 TEXTS = ["Slow", "a longer name, of a dozen tokens or so, and then some more", "", "ノストス", "Slow dance"]

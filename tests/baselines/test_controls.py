@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.control import givers, swap_inputs
+from baselines.commands.summary import score_result
 from baselines.data import Data, Swap, as_references
 from baselines.launch import build_system
-from baselines.summary import score_result
+from baselines.run.control import givers, swap_inputs
 from baselines.system import Context, MissingAudio, Task
 from musicrs_dataset.records import Clip, Link, Thread
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.toys import Toy, run_toy, thread, toy_data
 
 READS = Context(modality="query_only")

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from baselines.audio_text.features import RATE, Features, measure
 from baselines.data import load_data
+from baselines.embedding.minilm_weights import PACKAGE
 from baselines.launch import build_system
-from baselines.sound.features import RATE, Features, measure
 from baselines.systems.descriptors import NEUTRAL, words
-from baselines.weights import PACKAGE
-from musicrs_dataset.build import build
-from musicrs_dataset.clips import load_clip
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.clips import load_clip
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_dataset.mini import clip_sounds, load_mini
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from tests.baselines.toys import run_toy
 

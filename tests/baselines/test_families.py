@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
-from baselines.generative.families.words import without_controls
-from baselines.generative.listener import Prompt
+from baselines.generative.families.prompt_text import without_controls
+from baselines.generative.language_model import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.registry import system_class
 from baselines.system import ALL_MODALITIES
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines import family_checks as checks
 from tests.baselines.tiny_flamingo import save_audio_flamingo3, save_music_flamingo
 from tests.baselines.tiny_lm import tone

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines.commands.summary import score_result
 from baselines.data import Data
 from baselines.launch import build_system
-from baselines.runner import Result
-from baselines.summary import score_result
-from musicrs_metric.runs import score_predictions
+from baselines.run.runner import Result
+from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.scoring import Scores
 from tests.baselines.toys import run_toy
 

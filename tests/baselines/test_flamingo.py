@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.generative.listener import Completion, Prompt
+from baselines.generative.language_model import Completion, Prompt
 from baselines.system import Task
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines import family_checks as checks
 from tests.baselines.tiny_flamingo import save_audio_flamingo3, save_music_flamingo
 from tests.baselines.tiny_lm import NAMES, tone

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from baselines.generative.listener import Prompt
+from baselines.generative.language_model import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.system import ALL_MODALITIES
 from baselines.systems.futga import Futga
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.toys import thread
 
 torch = pytest.importorskip("torch")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.generative.ears import Ears
-from baselines.generative.fitting import SLACK, ClipPlan, Load, fit, tokens
+from baselines.generative.audio_fit import SLACK, ClipPlan, Load, fit, tokens
+from baselines.generative.audio_limits import Ears
 from musicrs_metric.errors import UserError
 
 # Ten tokens a second and two a clip, 30 s a clip, and a context of 1,000 tokens beside the slack.

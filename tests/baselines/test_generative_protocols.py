@@ -10,17 +10,17 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from baselines.generative.ears import Ears
-from baselines.generative.fitting import SLACK
-from baselines.generative.listener import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
+from baselines.generative.audio_fit import SLACK
+from baselines.generative.audio_limits import Ears
+from baselines.generative.language_model import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
 from baselines.generative.protocols import PROTOCOLS, make_protocol
 from baselines.generative.settings import GenerativeOptions, ProtocolName
 from baselines.generative.system import Generative
 from baselines.system import ALL_MODALITIES, Context, Declaration, Task
 from musicrs_metric.answers import prompts
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.family_checks import sounding
 from tests.baselines.toys import thread
 

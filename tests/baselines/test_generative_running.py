@@ -15,17 +15,17 @@ from typer.testing import CliRunner
 
 from baselines.cli import app
 from baselines.data import Order, load_data
-from baselines.generative.listener import Completion, Prompt
+from baselines.generative.language_model import Completion, Prompt
 from baselines.generative.memory import Memory, is_out_of_memory
-from baselines.notes import NoteWriter, finish_notes, sum_ledgers
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan
-from baselines.shuffles import run_shuffles, show_in
-from musicrs_dataset.build import build
+from baselines.run.answer_log import NoteWriter, finish_notes, sum_ledgers
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan
+from baselines.run.shuffles import run_shuffles, show_in
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.run_card import read_run_card
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.run_card import read_run_card
 from tests.baselines import forked
 from tests.baselines.family_checks import family_data, make_system
 from tests.baselines.test_generative_protocols import EARS, Asker, Scripted

@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.run_card import read_run_card
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.run_card import read_run_card
 from tests.baselines.toys import ROOT
 
 SLOW = "tests.baselines.toys:Toy"
@@ -134,10 +134,10 @@ def test_477_threads_are_neither_padded_nor_dropped(
     upstream_file: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """477 is odd: with 2 processes and batches of 8, padding would give 480 rows, and recall .164924 for .165123."""
-    from musicrs_dataset.build import build
+    from musicrs_dataset.repo.build import build
     from musicrs_dataset.sources import resolve_source
-    from musicrs_metric.references import load_references
-    from musicrs_metric.runs import score_predictions
+    from musicrs_metric.runs.read import score_predictions
+    from musicrs_metric.runs.references import load_references
 
     threads, about = resolve_source(upstream_file)
     build(threads, tmp_path / "data", about=about, configs=("query_only",))

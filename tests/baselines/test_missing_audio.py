@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
+from baselines.commands.summary import score_result
 from baselines.data import Data, as_references, load_data
-from baselines.hearing import choose_policy
 from baselines.launch import build_system
-from baselines.summary import score_result
+from baselines.run.missing_audio import choose_policy
 from baselines.system import Context, Declaration, MissingAudio, System, Task
-from musicrs_dataset.build import build
 from musicrs_dataset.records import Clip, Thread
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Outcome, Prediction, read_predictions
-from musicrs_metric.run_card import Modality, read_run_card
+from musicrs_metric.runs.predictions import Outcome, Prediction, read_predictions
+from musicrs_metric.runs.run_card import Modality, read_run_card
 from tests.baselines.toys import Command, run_toy, thread
 
 LISTENER = f"{__name__}:Listener"

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.sound.checkpoints import find_checkpoint
-from baselines.sound.vectors import ClipVectors, Stretch
+from baselines.audio_text.checkpoints import find_checkpoint
+from baselines.audio_text.vectors import ClipVectors, Stretch
 from baselines.system import Context
 from baselines.systems.clap import ClapEncoder
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_dataset.records import Clip
 from tests.baselines.tiny_models import save_clap
 

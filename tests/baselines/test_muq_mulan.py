@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines.audio_text.checkpoints import Checkpoint, find_checkpoint
 from baselines.launch import build_system
-from baselines.sound.checkpoints import Checkpoint, find_checkpoint
 from baselines.system import Context
 from baselines.systems.muq_mulan import MuqMulan, MuqMulanEncoder, MuqMulanOptions, _as_muq_knows_it
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.tiny_models import tiny_tokenizer
 from tests.baselines.tiny_towers import MODALITIES, few_threads, noise, run_on_few
 

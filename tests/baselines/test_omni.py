@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from baselines.generative.families.whisper import in_chunks, quartered
-from baselines.generative.listener import Prompt
-from musicrs_dataset.cutting import Samples
+from baselines.generative.language_model import Prompt
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError
 from tests.baselines import family_checks as checks
 from tests.baselines.tiny_lm import tone

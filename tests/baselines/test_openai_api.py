@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from baselines.answers import FAILURES
 from baselines.data import Data, as_references
-from baselines.generative.server import PATIENCE
+from baselines.generative.server_model import PATIENCE
 from baselines.launch import build_system
-from baselines.runner import Result
+from baselines.run.guard import FAILURES
+from baselines.run.runner import Result
 from baselines.system import Context
 from baselines.systems.openai_api import OpenAIApi, OpenAIOptions
 from musicrs_dataset.records import Clip
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction, read_predictions
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.predictions import Prediction, read_predictions
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.toys import run_toy, thread, toy_data
 from tests.chat_stub import Reply, chat_server, words_of
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from baselines.parts import PartWriter, gather, in_order, read_parts, share
+from baselines.run.shards import PartWriter, gather, in_order, read_parts, share
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
 IDS = ("q1", "q2", "q3", "q4")
 # Two good lines, one of them repeated, one made under another configuration, one cut short by a kill.

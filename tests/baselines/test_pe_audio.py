@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from baselines.audio_text.checkpoints import find_checkpoint
 from baselines.launch import build_system
-from baselines.sound.checkpoints import find_checkpoint
 from baselines.system import Context
 from baselines.systems.pe_audio import PeAudioEncoder
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.tiny_towers import (
     MODALITIES,
     PE_AUDIO_RATE,

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from baselines.generative.listener import Prompt
-from baselines.generative.local import TransformersListener
+from baselines.generative.language_model import Prompt
 from baselines.generative.packed import Prefix
 from baselines.generative.protocols import PROTOCOLS
+from baselines.generative.transformers_model import TransformersListener
 from baselines.system import ALL_MODALITIES
 from baselines.systems.phi4_multimodal import Phi4Options
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines import family_checks as checks
 from tests.baselines.tiny_lm import tone
 from tests.baselines.tiny_phi4 import ALPHA, RANK, save_phi4_multimodal

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.generative.listener import Prompt
-from baselines.generative.local import TransformersListener
+from baselines.generative.language_model import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.generative.protocols.constrained import line_tokens
+from baselines.generative.transformers_model import TransformersListener
 from baselines.generative.trie import CandidateTrie
 from baselines.system import ALL_MODALITIES
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines import family_checks as family
 from tests.baselines.family_checks import sounding
 from tests.baselines.tiny_lm import NAMES, save_qwen2_audio, tone

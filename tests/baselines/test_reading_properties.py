@@ -17,7 +17,7 @@ from musicrs_metric.answers import complete_ranking, read_answer
 from musicrs_metric.answers.wrapping import MOST_READ
 from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.matching import Pool
-from musicrs_metric.prediction_line import Outcome, format_line
+from musicrs_metric.runs.prediction_line import Outcome, format_line
 
 TITLES = (
     "Iris",

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from baselines.card import identity_hash
-from baselines.catalogue import system_lines
+from baselines.commands.catalogue import system_lines
 from baselines.launch import build_system
-from baselines.runner import Result
+from baselines.run.card import identity_hash
+from baselines.run.runner import Result
 from baselines.system import System
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import RunCard, read_run_card
+from musicrs_metric.runs.run_card import RunCard, read_run_card
 from tests.baselines.test_generative_protocols import Asker, Scripted
 from tests.baselines.toys import run_toy, toy_data
 

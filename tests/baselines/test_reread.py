@@ -14,13 +14,13 @@ import pytest
 
 from baselines.commands.reread import reread
 from baselines.data import load_data
-from baselines.generative.listener import Completion, Prompt
-from musicrs_dataset.build import build
+from baselines.generative.language_model import Completion, Prompt
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.answers.published import read_published
 from musicrs_metric.errors import UserError
-from musicrs_metric.runs import score_predictions
-from musicrs_metric.submit.parcel import pack
+from musicrs_metric.runs.read import score_predictions
+from musicrs_metric.submit.bundle import pack
 from tests.baselines.test_generative_protocols import Asker, Scripted
 from tests.baselines.toys import ROOT, Command, run_toy, thread
 

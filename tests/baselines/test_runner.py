@@ -12,14 +12,14 @@ from rich.console import Console
 
 from baselines.data import Data, as_references
 from baselines.launch import build_system
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan, run
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan, run
 from baselines.system import Context, Facts
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import read_predictions
-from musicrs_metric.run_card import read_run_card
+from musicrs_metric.runs.predictions import read_predictions
+from musicrs_metric.runs.run_card import read_run_card
 from tests.baselines.toys import Toy, ToyOptions, run_toy, toy_data
 
 

@@ -19,9 +19,9 @@ pytest.importorskip("torchaudio")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("sentencepiece")
 
-from baselines.models.beats import load_beats  # noqa: E402
-from baselines.models.salmonn import TOKENS, WINDOW, Bridge, SalmonnEars, Sizes  # noqa: E402
-from baselines.models.salmonn_checkpoint import load_bridge, load_whisper_encoder  # noqa: E402
+from baselines.vendored.beats import load_beats  # noqa: E402
+from baselines.vendored.salmonn import TOKENS, WINDOW, Bridge, SalmonnEars, Sizes  # noqa: E402
+from baselines.vendored.salmonn_checkpoint import load_bridge, load_whisper_encoder  # noqa: E402
 from tests.baselines.tiny_beats import tiny_beats  # noqa: E402
 from tests.baselines.tiny_salmonn import (  # noqa: E402
     MODEL,

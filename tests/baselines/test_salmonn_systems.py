@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baselines.generative.listener import Prompt
+from baselines.generative.language_model import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.launch import build_system
 from baselines.registry import system_class
 from baselines.system import ALL_MODALITIES
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 from tests.baselines.toys import thread
 
 torch = pytest.importorskip("torch")
@@ -24,8 +24,8 @@ pytest.importorskip("torchaudio")
 transformers = pytest.importorskip("transformers")
 sentencepiece = pytest.importorskip("sentencepiece")
 
+from baselines.audio_text.checkpoint_files import find_file  # noqa: E402
 from baselines.generative.families.salmonn import SalmonnListener  # noqa: E402
-from baselines.sound.checkpoint_files import find_file  # noqa: E402
 from tests.baselines.family_checks import (  # noqa: E402
     check_choice,
     check_completions,

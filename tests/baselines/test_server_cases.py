@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from baselines.launch import build_system
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan, Result, run
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan, Result, run
 from builder_scripts.llm import Model, Parameters, Request
 from builder_scripts.llm.server import Server
 from musicrs_metric.base import chat

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from baselines.dry_run import dry_run
+from baselines.commands.summary import outcome_lines
 from baselines.generative.empty_answers import FIRST, IN_A_ROW
 from baselines.launch import build_system
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan, Result, run
-from baselines.summary import outcome_lines
+from baselines.run.dry_run import dry_run
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan, Result, run
+from baselines.run.usage import cut_prompts
 from baselines.systems.openai_api import OpenAIApi
-from baselines.usage import cut_prompts
 from musicrs_metric.base import chat
 from musicrs_metric.errors import UserError
 from tests.baselines.toys import toy_data

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.data import Data, Order, as_references
-from baselines.order_effects import mean_correlation, order_effects, ranks, slope
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan
-from baselines.shuffles import Shuffled, run_shuffles, show_in
+from baselines.run.order_effects import mean_correlation, order_effects, ranks, slope
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan
+from baselines.run.shuffles import Shuffled, run_shuffles, show_in
 from baselines.system import Context, System, Task
 from musicrs_metric.errors import UserError
 from musicrs_metric.matching import Pool
-from musicrs_metric.predictions import Prediction, read_predictions
-from musicrs_metric.run_card import read_run_card
+from musicrs_metric.runs.predictions import Prediction, read_predictions
+from musicrs_metric.runs.run_card import read_run_card
 from tests.baselines.toys import Command, Toy, ToyOptions, run_toy, thread, toy_data
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from baselines.sight import Sight
+from baselines.run.thread_access import Sight
 from baselines.system import Task
 from musicrs_dataset.records import Thread
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Reads
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Reads
 from tests.baselines.toys import Toy, declare, run_toy, toy_data
 
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from baselines.processes import device, launched
+from baselines.run.processes import device, launched
 from musicrs_metric.errors import UserError
 
 _NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")

@@ -10,7 +10,7 @@ import pytest
 from baselines.data import Data, as_references
 from baselines.launch import build_system
 from baselines.registry import SYSTEMS, system_class
-from baselines.sight import Sight
+from baselines.run.thread_access import Sight
 from baselines.systems.lexical import words
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.records import Thread

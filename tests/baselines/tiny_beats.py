@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from baselines.models.beats import Beats, BeatsConfig
+from baselines.vendored.beats import Beats, BeatsConfig
 
 TINY = BeatsConfig(
     encoder_layers=2,

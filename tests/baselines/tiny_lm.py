@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 
 # Names that are hard to tell apart: one begins another, one is written twice in two scripts, one holds a line end.
 NAMES = (

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from baselines.data import Data, as_references
 from baselines.launch import build_system
-from baselines.runner import Result
-from musicrs_dataset.build import build
+from baselines.run.runner import Result
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.records import Thread
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Modality, read_run_card
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Modality, read_run_card
 from tests.baselines.tiny_beats import save_beats
 from tests.baselines.tiny_models import tiny_tokenizer
 from tests.baselines.toys import ROOT, run_toy

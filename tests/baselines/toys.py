@@ -11,14 +11,14 @@ from typing import Any
 
 from baselines.data import Data, as_references
 from baselines.options import option
-from baselines.processes import Processes
-from baselines.reporter import Reporter
-from baselines.runner import Plan, Result, run
+from baselines.run.processes import Processes
+from baselines.run.reporter import Reporter
+from baselines.run.runner import Plan, Result, run
 from baselines.system import Context, Declaration, System, Task
 from musicrs_dataset.records import Comment, Entities, Thread
 from musicrs_metric.base.seeds import shuffled
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Reads
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Reads
 
 ROOT = Path(__file__).parents[2]
 # The systems that need neither sound nor a download.

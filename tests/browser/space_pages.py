@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from musicrs_metric.references import References, load_references
+from musicrs_metric.runs.references import References, load_references
 from space.store.local import LocalStore
 from space.submission import Submission
 

@@ -13,9 +13,9 @@ import pytest
 
 from builder_scripts.annotate import places
 from builder_scripts.annotate.agree import agree, write_agreement
+from builder_scripts.annotate.annotation_store import AnswerStore
 from builder_scripts.annotate.answers import Answers, no_answers
-from builder_scripts.annotate.ballots import finished
-from builder_scripts.annotate.store import AnswerStore
+from builder_scripts.annotate.votes import finished
 from builder_scripts.annotate.worklist import WorkItem
 from builder_scripts.layout import Work
 from builder_scripts.lines import write_lines

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import format_line
-from musicrs_metric.references import References, load_references
+from musicrs_metric.runs.predictions import format_line
+from musicrs_metric.runs.references import References, load_references
 from space.store.files import read_submission, to_bytes
 from space.submission import Submission
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import zstandard
 
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 
 from .dump_lines import MONTHS, Prose, broken_lines, comment, encode, submission
 

@@ -82,7 +82,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     videos = {video(subreddit, number): Video(sound=wav(1.0)) for subreddit in SUBREDDITS for number in range(10)}
     videos |= {NEWER: Video(sound=wav(1.0)), GONE: Video("Private video")}
     with stub_server(answer) as stub, Server(videos) as tube, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("musicrs_dataset.fetch.client.youtube", client_of(tube.port))
+        patch.setattr("musicrs_dataset.audio.fetch.client.youtube", client_of(tube.port))
         settings = {
             "work": "work", "home": "hf",
             "mine": {"dumps": ["dumps"], "workers": 1},

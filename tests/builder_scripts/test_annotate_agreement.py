@@ -13,10 +13,10 @@ import pytest
 
 from builder_scripts.annotate import kappa
 from builder_scripts.annotate.agree import agree, write_agreement
-from builder_scripts.annotate.ballots import Ballot, Question
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.kappa import Kappa
 from builder_scripts.annotate.shares import shares
+from builder_scripts.annotate.votes import Ballot, Question
 from builder_scripts.annotate.worklist import CATEGORIES, WorkItem
 
 from .annotate_toy import OTHER_VIDEO, check_exported_kappas, item, judged

@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from builder_scripts.annotate import places
+from builder_scripts.annotate.annotation_store import AnswerStore
 from builder_scripts.annotate.cli import annotate
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.prepare import work_items
-from builder_scripts.annotate.store import AnswerStore
 from builder_scripts.annotate.worklist import Entity, Reply, read_worklist
 from builder_scripts.layout import Work
 from builder_scripts.lines import read_lines, write_lines

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from builder_scripts.annotate.annotation_store import AnswerStore
 from builder_scripts.annotate.answers import no_answers
-from builder_scripts.annotate.deal import deal
-from builder_scripts.annotate.desk import Desk, Progress, Sent
-from builder_scripts.annotate.store import AnswerStore
+from builder_scripts.annotate.assign import deal
+from builder_scripts.annotate.session import Desk, Progress, Sent
 from musicrs_metric.errors import UserError
 
 from .annotate_toy import answered, item

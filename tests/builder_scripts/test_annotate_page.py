@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from builder_scripts.annotate import page
 from builder_scripts.annotate.answers import Answers, EntityAnswer, LinkAnswer
-from builder_scripts.annotate.desk import Progress, View
 from builder_scripts.annotate.form import LONGEST, Shape, entity_label, read_fields, write_fields
+from builder_scripts.annotate.session import Progress, View
 from builder_scripts.annotate.worklist import CATEGORIES, Entity, Reply
 from musicrs_dataset.records import Link
 from musicrs_metric.errors import UserError

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder_scripts.annotate.ballots import Ballot, Question, assemble, ballots, decisions_of
 from builder_scripts.annotate.disagreements import (
     Disagreement,
     disagreements,
@@ -21,6 +20,7 @@ from builder_scripts.annotate.disagreements import (
 )
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.settle import settle
+from builder_scripts.annotate.votes import Ballot, Question, assemble, ballots, decisions_of
 from builder_scripts.annotate.worklist import CATEGORIES
 from musicrs_metric.errors import UserError
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from builder_scripts.annotate.annotation_store import AnswerStore
 from builder_scripts.annotate.answers import no_answers
-from builder_scripts.annotate.store import AnswerStore
 from musicrs_metric.errors import UserError
 
 from .annotate_toy import answered, item
@@ -118,7 +118,7 @@ def test_many_at_once(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from builder_scripts.annotate.store import AnswerStore
+from builder_scripts.annotate.annotation_store import AnswerStore
 from tests.builder_scripts.annotate_toy import answered, item
 store = AnswerStore(Path(sys.argv[1]))
 store.join("Ann")

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
+from builder_scripts.pipeline.config import read_config
 from builder_scripts.refine.schema import write_corpus
-from builder_scripts.whole.config import read_config
-from musicrs_dataset.fetch.ledger import read_entries
+from musicrs_dataset.audio.download_ledger import read_entries
 from musicrs_dataset.records import Link
 from musicrs_metric.errors import UserError
 
@@ -30,7 +30,7 @@ from .test_pools_stage import thread
 PROGRAM = """
 import sys
 from tests.dataset.standin import client_of
-from musicrs_dataset.fetch import client
+from musicrs_dataset.audio.fetch import client
 client.youtube = client_of(int(sys.argv[1]))
 from builder_scripts.cli import main
 sys.argv[:2] = ["builder_scripts"]
@@ -93,7 +93,7 @@ def results(work: Work) -> tuple[str, dict[str, bytes], dict[str, Any], object]:
 
 def run(server: Server, work: Work, patch: pytest.MonkeyPatch, *options: str) -> tuple[int, str]:
     """Run the stage in this process; returns the exit code and everything that it prints."""
-    patch.setattr("musicrs_dataset.fetch.client.youtube", client_of(server.port))
+    patch.setattr("musicrs_dataset.audio.fetch.client.youtube", client_of(server.port))
     done = CliRunner().invoke(app, ["audio", "--work", str(work.root), "--sleep", "0", *options])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output

@@ -42,7 +42,9 @@ def tube(monkeypatch: pytest.MonkeyPatch) -> Server:
     sound = wav(1.0)
     videos = {HERE: Video(sound=sound), NEWER: Video(sound=sound), GONE: Video("Private video")}
     made = Server(videos | {BUSY: Video(page=429)})
-    monkeypatch.setattr("musicrs_dataset.fetch.client.youtube", lambda parameters: client_of(made.port)(parameters))
+    monkeypatch.setattr(
+        "musicrs_dataset.audio.fetch.client.youtube", lambda parameters: client_of(made.port)(parameters)
+    )
     return made
 
 

@@ -14,7 +14,7 @@ from builder_scripts.extract.cli import extract as command
 from builder_scripts.extract.mentions import Mentions, is_answer, read_mentions, schema
 from builder_scripts.extract.stage import POST_CAP, REPLY_CAP, Tasks, Text, extract, name_counts
 from builder_scripts.extract.tables import read_extractions
-from builder_scripts.extract.words import Words, folded, plain, quoted, tidy
+from builder_scripts.extract.text_matching import Words, folded, plain, quoted, tidy
 from builder_scripts.llm import Outcome, RefusedError, Request, Response
 from builder_scripts.manifest import StageManifest
 from musicrs_metric.errors import UserError

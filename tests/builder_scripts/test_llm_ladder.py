@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builder_scripts.llm.ladder import read_json
+from builder_scripts.llm.json_salvage import read_json
 
 
 def is_query(value: Any) -> bool:

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from builder_scripts.llm import Model, Parameters, Request, Response
-from builder_scripts.llm.meter import Meter, Prices
 from builder_scripts.llm.request import no_answer
 from builder_scripts.llm.session import Session, Settings
+from builder_scripts.llm.usage import Meter, Prices
 from tests.builder_scripts.llm_stub import Reply, stub_server
 
 

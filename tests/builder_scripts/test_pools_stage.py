@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from builder_scripts.annotate.judgement import JudgedEntity, JudgedLink, Judgement
+from builder_scripts.pools.apply_labels import Rules, Settled, settle
 from builder_scripts.pools.run import Drawing
-from builder_scripts.pools.settle import Rules, Settled, settle
 from builder_scripts.refine.schema import Answer, CorpusThread
 from musicrs_dataset.pools import Design
 from musicrs_dataset.records import Comment, Entities, Link

@@ -13,8 +13,8 @@ import yaml
 from typer.testing import CliRunner
 
 from builder_scripts.cli import app
-from builder_scripts.whole.check import check
-from builder_scripts.whole.config import read_config
+from builder_scripts.pipeline.check import check
+from builder_scripts.pipeline.config import read_config
 from musicrs_metric.errors import UserError
 
 Change = dict[str, Any]
@@ -89,7 +89,7 @@ def test_good_settings_pass(tmp_path: Path) -> None:
 def test_one_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change, told: str) -> None:
     """One line, and nothing mined."""
     monkeypatch.delenv("MUSICRS_LLM_KEY", raising=False)
-    monkeypatch.setattr("builder_scripts.whole.check.find_spec", lambda name: None if name == "ray" else object())
+    monkeypatch.setattr("builder_scripts.pipeline.check.find_spec", lambda name: None if name == "ray" else object())
     (line,) = faults(settings(tmp_path, change))
     assert re.search(told, line), line
     assert "\n" not in line

@@ -12,12 +12,12 @@ import yaml
 
 from builder_scripts.audio.cli import audio
 from builder_scripts.extract.cli import extract
+from builder_scripts.pipeline.config import RunConfig, read_config
 from builder_scripts.pools.cli import pools
 from builder_scripts.queries.cli import queries
 from builder_scripts.release.cli import release
 from builder_scripts.release.options import Options
 from builder_scripts.threads.cli import threads
-from builder_scripts.whole.config import RunConfig, read_config
 from musicrs_metric.errors import UserError
 
 SMALLEST: dict[str, Any] = {"work": "work", "mine": {"dumps": ["/dumps", "more"]}, "release": {"name": "mine"}}

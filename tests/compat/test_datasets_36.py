@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 import musicrs_dataset
-from musicrs_dataset.build import build
 from musicrs_dataset.loading import load_threads
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 
 datasets = pytest.importorskip("datasets")
@@ -118,7 +118,7 @@ print(json.dumps([sizes(rows), sizes(resampled), [info["duration_s"] for row in 
 
 def test_installed_name(mini: Path, home: Path) -> None:
     """Installed on this version, the bare name works from anywhere: default, configuration, stream, slice."""
-    evaluate(f"from musicrs_dataset.install import install; install({str(mini)!r}, metric=False); print(1)", home)
+    evaluate(f"from musicrs_dataset.repo.install import install; install({str(mini)!r}, metric=False); print(1)", home)
     code = f"""{LOOK}
 default = load_dataset("musicrs", split="test")
 print(json.dumps([
@@ -132,7 +132,7 @@ print(json.dumps([
 
 def test_the_name_is_kept(mini: Path, home: Path, tmp_path: Path) -> None:
     """`.map`, another folder of the name, work on it and a copy without times change nothing of what the name gives."""
-    evaluate(f"from musicrs_dataset.install import install; install({str(mini)!r}, metric=False); print(1)", home)
+    evaluate(f"from musicrs_dataset.repo.install import install; install({str(mini)!r}, metric=False); print(1)", home)
     threads, about = resolve_source("mini", clips=False)
     other = build(threads[:3], tmp_path / "other", about=replace(about, loads_as="musicrs"))
     code = f"""{LOOK}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 
 from .support import ABOUT, TINY

@@ -185,8 +185,8 @@ def client_of(port: int) -> Any:
 
 def main() -> None:
     """Download what is due, as the command line does."""
-    from musicrs_dataset.fetch.client import Options
-    from musicrs_dataset.fetch.run import due, fetch
+    from musicrs_dataset.audio.fetch.client import Options
+    from musicrs_dataset.audio.fetch.run import due, fetch
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=1)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import soundfile
 
-from musicrs_dataset.audio import AudioFolder
-from musicrs_dataset.build import build
-from musicrs_dataset.clip_plan import ClipPlan
-from musicrs_dataset.cutting import cut, to_mono
-from musicrs_dataset.fetch.ledger import Entry, Ledger
+from musicrs_dataset.audio.clip_plan import ClipPlan
+from musicrs_dataset.audio.cutting import cut, to_mono
+from musicrs_dataset.audio.download_ledger import Entry, Ledger
+from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.records import Link, Thread
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.schema import CONFIGS, from_row, to_row
 from musicrs_metric.errors import UserError
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from musicrs_dataset.audit import ADVERSARIES, Adversary, audit, embedding_adversaries, tells
+from musicrs_dataset.audit import ADVERSARIES, Adversary, audit, embedding_adversaries
+from musicrs_dataset.audit import leakage_features as tells
 from musicrs_dataset.audit.adversary import rankings
 from musicrs_dataset.audit.faults import collisions, evenness, left_overs, shared_entities
 from musicrs_dataset.audit.report import Subject, html, markdown, to_dict, write_report

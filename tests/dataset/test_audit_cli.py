@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from musicrs_dataset.build import build
 from musicrs_dataset.cli import app, main
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.pools import read_pools
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import About
 
 

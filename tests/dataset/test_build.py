@@ -15,14 +15,14 @@ import pyarrow.parquet
 import pytest
 import yaml
 
-from musicrs_dataset.build import build
 from musicrs_dataset.loading import load_threads
-from musicrs_dataset.named_pools import NamedPools, read_named_pools
 from musicrs_dataset.records import Clip, Thread
+from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.named_pools import NamedPools, read_named_pools
 from musicrs_dataset.schema import CONFIGS
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.references import load_references
 
 from .support import ABOUT, TINY, environment, thread, with_clips
 
@@ -157,7 +157,7 @@ def test_killed_build_leaves_the_old_dataset(tiny: Path, tmp_path: Path) -> None
     before = tree(tiny)
     code = f"""
 import os, signal
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from tests.dataset.support import ABOUT, TINY
 def die(thread):
     if thread.thread_id == "t3_c":
@@ -180,7 +180,7 @@ def test_replacing_without_the_exchange_of_linux(tiny: Path, monkeypatch: pytest
     def no_library(*arguments: object, **named: object) -> None:
         raise OSError
 
-    monkeypatch.setattr("musicrs_dataset.folders.ctypes.CDLL", no_library)
+    monkeypatch.setattr("musicrs_dataset.repo.folders.ctypes.CDLL", no_library)
     build(TINY[:2], tiny, about=ABOUT)
     assert [each.thread_id for each in load_threads(tiny)] == ["t3_a", "t3_b"]
     assert [path.name for path in tiny.iterdir()] == ["musicrs"]

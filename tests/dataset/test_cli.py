@@ -13,7 +13,7 @@ import pytest
 import soundfile
 
 from musicrs_dataset.loading import load_threads
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.references import load_references
 
 from .support import evaluate, run
 from .test_upstream import ROW, write

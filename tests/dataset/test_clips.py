@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musicrs_dataset.clips import clip_seconds, content_hash, load_clip, load_clips, windows
-from musicrs_dataset.cutting import Samples, UnusableAudioError
+from musicrs_dataset.audio.clips import clip_seconds, content_hash, load_clip, load_clips, windows
+from musicrs_dataset.audio.cutting import Samples, UnusableAudioError
 from musicrs_dataset.records import Clip
 
 soundfile = pytest.importorskip("soundfile")
@@ -178,7 +178,7 @@ def test_decoding_goes_on_while_a_clip_is_used(monkeypatch: pytest.MonkeyPatch) 
         done.release()
         return np.zeros(1, np.float32)
 
-    monkeypatch.setattr("musicrs_dataset.clips.load_clip", load)
+    monkeypatch.setattr("musicrs_dataset.audio.clips.load_clip", load)
     loading = load_clips([(clip, None) for clip in clips(4)], 16_000, workers=2)
     next(loading)
     assert all(done.acquire(timeout=30) for _ in range(4))

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from musicrs_dataset import audio
-from musicrs_dataset.audio import AudioFolder
-from musicrs_dataset.build import build
-from musicrs_dataset.clip_plan import ClipPlan
+from musicrs_dataset.audio import folder as audio
+from musicrs_dataset.audio.clip_plan import ClipPlan
+from musicrs_dataset.audio.folder import AudioFolder
+from musicrs_dataset.audio.recut import recut
 from musicrs_dataset.loading import load_threads
 from musicrs_dataset.records import Link, Thread
-from musicrs_dataset.recut import recut
+from musicrs_dataset.repo.build import build
 
 from .standin import wav
 from .support import ABOUT, TINY

@@ -13,11 +13,11 @@ from time import monotonic
 import pytest
 from filelock import FileLock
 
-from musicrs_dataset.fetch.client import Downloader, Options, youtube
-from musicrs_dataset.fetch.failures import Failure, classify
-from musicrs_dataset.fetch.ledger import LEDGER, Ledger, known_statuses
-from musicrs_dataset.fetch.run import HOUR, Outcome, due, fetch
-from musicrs_dataset.fetch.store import AudioStore, is_video_id
+from musicrs_dataset.audio.download_ledger import LEDGER, Ledger, known_statuses
+from musicrs_dataset.audio.fetch.cache import AudioStore, is_video_id
+from musicrs_dataset.audio.fetch.client import Downloader, Options, youtube
+from musicrs_dataset.audio.fetch.failures import Failure, classify
+from musicrs_dataset.audio.fetch.run import HOUR, Outcome, due, fetch
 from musicrs_metric.errors import UserError
 
 from .standin import Server, Video, client_of, wav

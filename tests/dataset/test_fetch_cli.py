@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from musicrs_dataset.build import build
 from musicrs_dataset.cli import app
 from musicrs_dataset.loading import load_threads
-from musicrs_dataset.named_pools import NamedPools
 from musicrs_dataset.records import Link
+from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.errors import UserError
 
@@ -52,7 +52,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
         GONE: Video("Video unavailable. This video has been removed by the uploader"),
     }
     made = Server(videos)
-    monkeypatch.setattr("musicrs_dataset.fetch.client.youtube", lambda parameters: client_of(made.port)(parameters))
+    monkeypatch.setattr(
+        "musicrs_dataset.audio.fetch.client.youtube", lambda parameters: client_of(made.port)(parameters)
+    )
     return made
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.fetch.ledger import known_statuses
-from musicrs_dataset.fetch.store import AudioStore
+from musicrs_dataset.audio.download_ledger import known_statuses
+from musicrs_dataset.audio.fetch.cache import AudioStore
 
 from . import standin
 from .standin import Server, Video, wav

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from musicrs_dataset.audio.fetch.advice import why_stopped
+from musicrs_dataset.audio.fetch.client import Options, youtube
+from musicrs_dataset.audio.fetch.failures import Failure
+from musicrs_dataset.audio.fetch.kinds import BOT_CHECK, FORBIDDEN
+from musicrs_dataset.audio.fetch.options import client_options
+from musicrs_dataset.audio.fetch.passed_on import parse_passed_on
+from musicrs_dataset.audio.fetch.run import Outcome, fetch
+from musicrs_dataset.audio.fetch.secrets import Redactor
 from musicrs_dataset.cli import app
-from musicrs_dataset.fetch.advice import why_stopped
-from musicrs_dataset.fetch.asking import client_options
-from musicrs_dataset.fetch.client import Options, youtube
-from musicrs_dataset.fetch.failures import Failure
-from musicrs_dataset.fetch.kinds import BOT_CHECK, FORBIDDEN
-from musicrs_dataset.fetch.passed_on import parse_passed_on
-from musicrs_dataset.fetch.run import Outcome, fetch
-from musicrs_dataset.fetch.secrets import Redactor
 from musicrs_metric.errors import UserError
 
 from .standin import Server, Video, client_of, wav

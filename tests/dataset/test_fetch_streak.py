@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from musicrs_dataset.fetch.client import Options
-from musicrs_dataset.fetch.ledger import Entry, Ledger, known_statuses, read_entries
-from musicrs_dataset.fetch.run import HOUR, Outcome, due, fetch
-from musicrs_dataset.fetch.store import AudioStore
+from musicrs_dataset.audio.download_ledger import Entry, Ledger, known_statuses, read_entries
+from musicrs_dataset.audio.fetch.cache import AudioStore
+from musicrs_dataset.audio.fetch.client import Options
+from musicrs_dataset.audio.fetch.run import HOUR, Outcome, due, fetch
 
 from .standin import wav
 

@@ -19,9 +19,9 @@ import pyarrow
 import pyarrow.parquet as parquet
 import pytest
 
-from musicrs_dataset.build import build
-from musicrs_dataset.install import install
 from musicrs_dataset.records import Thread
+from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.install import install
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
 
@@ -65,7 +65,7 @@ def put(home: Path, tmp_path: Path) -> Install:
 
     def put(threads: Sequence[Thread], out: Path = tmp_path / "out") -> Path:
         folder = build(threads, out, about=ABOUT)
-        code = f"from musicrs_dataset.install import install; install({str(out)!r}, metric=False); print(1)"
+        code = f"from musicrs_dataset.repo.install import install; install({str(out)!r}, metric=False); print(1)"
         evaluate(code, home)
         return folder
 
@@ -114,7 +114,7 @@ def test_configurations_that_are_gone_are_not_served(
     put(TINY)
     build(TINY, tmp_path / "out", about=ABOUT, configs=["query_only"])
     out = str(tmp_path / "out")
-    evaluate(f"from musicrs_dataset.install import install; install({out!r}, metric=False); print(1)", home)
+    evaluate(f"from musicrs_dataset.repo.install import install; install({out!r}, metric=False); print(1)", home)
     gone, only = look('refusal("audio_only"), ids()')
     assert "query_only" in gone
     assert only == [each.thread_id for each in TINY]
@@ -173,7 +173,9 @@ print(json.dumps(told))
 
 def test_what_users_expect_of_a_dataset(published: Path, home: Path) -> None:
     """Names of the configurations, the default one, licence, citation, homepage and description."""
-    evaluate(f"from musicrs_dataset.install import install; install({str(published)!r}, metric=False); print(1)", home)
+    evaluate(
+        f"from musicrs_dataset.repo.install import install; install({str(published)!r}, metric=False); print(1)", home
+    )
     code = """
 import json
 from datasets import get_dataset_config_names, get_dataset_default_config_name, load_dataset
@@ -272,7 +274,7 @@ def sha(text: str) -> str:
 
 def test_published_rows_by_name(published: Path, home: Path, tmp_path: Path) -> None:
     """Installed from one directory and loaded in another without a network: the counts and rows of the raw file."""
-    code = f"from musicrs_dataset.install import install; install({str(published)!r}, metric=False); print(1)"
+    code = f"from musicrs_dataset.repo.install import install; install({str(published)!r}, metric=False); print(1)"
     evaluate(code, home)
     rows = evaluate(
         "import json; from datasets import load_dataset; "

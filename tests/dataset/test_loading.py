@@ -9,8 +9,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from musicrs_dataset.build import build
 from musicrs_dataset.loading import iter_threads, load_threads
+from musicrs_dataset.repo.build import build
 from musicrs_metric.errors import UserError
 
 from .support import ABOUT, TINY, evaluate, with_clips
@@ -36,7 +36,7 @@ def test_installed_name(tmp_path: Path) -> None:
     heard = [with_clips(TINY[0], b"one", b"two"), *TINY[1:]]
     build(heard, tmp_path / "out", about=ABOUT)
     code = f"""
-from musicrs_dataset.install import install
+from musicrs_dataset.repo.install import install
 from musicrs_dataset.loading import load_threads
 install({str(tmp_path / "out")!r}, metric=False)
 for config in ("query_only", "audio_query", "audio_only"):

@@ -18,7 +18,7 @@ from musicrs_dataset.mini import clip_sounds, load_mini
 from musicrs_dataset.mini.catalogue import load_catalogue
 from musicrs_dataset.mini.sound import Sound
 from musicrs_dataset.records import Thread
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT, GENRES
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES
 from musicrs_metric.matching import normalise
 from musicrs_metric.scoring import score
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.youtube import video_id
 
 from .support import ABOUT, TINY, evaluate, with_clips
@@ -39,7 +39,7 @@ except RuntimeError:
 else:
     raise SystemExit("this test needs a torchcodec that does not load")
 from datasets import Audio, Sequence, load_dataset
-from musicrs_dataset.clips import load_clip
+from musicrs_dataset.audio.clips import load_clip
 from musicrs_dataset.loading import load_threads
 threads = load_threads({str(tmp_path / "data")!r}, "audio_query")
 samples = load_clip(threads[0].clips[0], 16_000)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.build import build
 from musicrs_dataset.records import Thread
+from musicrs_dataset.repo.build import build
 
 from .support import ABOUT, TINY, evaluate, run
 
@@ -23,7 +23,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with an installed dataset, and three other folders of the name: one with a card, two of other kinds."""
     folder = tmp_path_factory.mktemp("used")
     build(INSTALLED, folder / "out", about=ABOUT)
-    code = f"from musicrs_dataset.install import install; install({str(folder / 'out')!r}, metric=False); print(1)"
+    code = f"from musicrs_dataset.repo.install import install; install({str(folder / 'out')!r}, metric=False); print(1)"
     evaluate(code, folder / "home")
     other: Sequence[Thread] = INSTALLED[:2]
     build(other, folder / "foreign" / "a", about=ABOUT)

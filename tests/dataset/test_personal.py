@@ -16,7 +16,7 @@ from musicrs_dataset.loading import load_threads
 from musicrs_dataset.personal import find_personal, personal_data, redact, redacted
 from musicrs_dataset.records import Comment, Entities
 from musicrs_dataset.validate import validate
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.references import load_references
 
 from .support import TINY
 

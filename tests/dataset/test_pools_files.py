@@ -22,7 +22,7 @@ from musicrs_dataset.pools import (
 from musicrs_dataset.pools.files import manifest_path
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import fingerprint
+from musicrs_metric.runs.references import fingerprint
 
 
 def thread(name: str, right: Sequence[str], named: Sequence[str] = (), subreddit: str = "jazz") -> Thread:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.push import push
+from musicrs_dataset.repo.push import push
 from musicrs_dataset.sources import HUB_FILE
 from musicrs_metric.errors import UserError
 

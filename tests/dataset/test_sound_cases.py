@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from musicrs_dataset.audio import AudioFolder
-from musicrs_dataset.build import build
-from musicrs_dataset.cutting import Cut, UnusableAudioError, cut, resample
+from musicrs_dataset.audio.cutting import Cut, UnusableAudioError, cut, resample
+from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.loading import load_threads
 from musicrs_dataset.records import Link
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.schema import CLIP_RATE
 
 from .sounds import RATE, encode, heard, pitch, save, silent_video, tone

@@ -14,9 +14,9 @@ import av
 import numpy as np
 import pytest
 
-from musicrs_dataset.audio import AudioFolder
-from musicrs_dataset.build import build
+from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.loading import load_threads
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_dataset.validate import validate
 from musicrs_dataset.youtube import start_seconds, video_id

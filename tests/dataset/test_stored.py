@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.build import build
+from musicrs_dataset.audio.lazy_clips import StoredClips
 from musicrs_dataset.loading import load_threads
-from musicrs_dataset.stored import StoredClips
+from musicrs_dataset.repo.build import build
 
 from .support import ABOUT, TINY, evaluate, with_clips
 
@@ -23,7 +23,7 @@ def test_clips_by_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shard_bytes: int, group_rows: int, config: str
 ) -> None:
     """One file or several, one group of rows or several, in any order of places."""
-    monkeypatch.setattr("musicrs_dataset.parquet.GROUP_ROWS", group_rows)
+    monkeypatch.setattr("musicrs_dataset.repo.parquet.GROUP_ROWS", group_rows)
     folder = build(HEARD, tmp_path, about=ABOUT, shard_bytes=shard_bytes)
     assert len(list(folder.glob(f"{config}/*.parquet"))) == (1 if shard_bytes > 1 else -(-len(HEARD) // group_rows))
     expected = [thread.clips for thread in load_threads(tmp_path, config)]
@@ -37,8 +37,8 @@ def test_clips_of_the_installed_dataset(tmp_path: Path) -> None:
     """By name as by folder."""
     build(HEARD, tmp_path / "out", about=ABOUT)
     code = f"""
-from musicrs_dataset.install import install
-from musicrs_dataset.stored import StoredClips
+from musicrs_dataset.repo.install import install
+from musicrs_dataset.audio.lazy_clips import StoredClips
 install({str(tmp_path / "out")!r}, metric=False)
 by_name, by_folder = StoredClips("musicrs", "audio_only"), StoredClips({str(tmp_path / "out")!r}, "audio_only")
 print([len(by_name(place)) for place in range(4) if by_name(place) == by_folder(place)])

@@ -12,8 +12,8 @@ import pytest
 from musicrs_dataset.records import Comment, Entities, Link, Thread
 from musicrs_dataset.sources import HUB_FILE, HUB_ID, resolve_source
 from musicrs_dataset.upstream import import_upstream, read_upstream
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.errors import UserError
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 
 ROW: dict[str, Any] = {
     "name": "t3_x",

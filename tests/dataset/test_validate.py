@@ -15,10 +15,10 @@ import pyarrow.parquet
 import pytest
 import soundfile
 
-from musicrs_dataset.build import build
 from musicrs_dataset.checks import Finding, invalid_rows, leftover_entities, odd_rows
-from musicrs_dataset.named_pools import NamedPools
 from musicrs_dataset.records import Link, Thread
+from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_dataset.validate import validate
 from musicrs_metric.errors import UserError
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from musicrs_metric.references import fingerprint
+from musicrs_metric.runs.references import fingerprint
 
 ATTACK = '<img src="http://evil.example/x.png" onerror="alert(1)">'
 NAME = 'Ears <b>&"2|x"</b> $a_b$'

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from musicrs_metric import cli
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT, MACRO_OF_GENRE
-from musicrs_metric.references import References
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, MACRO_OF_GENRE
+from musicrs_metric.runs.references import References
 
 Row = Mapping[str, Any]
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import PredictionError, read_predictions
-from musicrs_metric.ranking import rank_by_score
-from musicrs_metric.runs import score_predictions
+from musicrs_metric.runs.predictions import PredictionError, read_predictions
+from musicrs_metric.runs.ranking import rank_by_score
+from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.scoring import Scores, score
 
 from .support import popularity, references_of, write_lines

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from musicrs_metric.chance import VERDICT_RULE
-from musicrs_metric.predictions import Prediction, write_predictions
-from musicrs_metric.references import load_references
-from musicrs_metric.run_card import RunCard, write_run_card
+from musicrs_metric.runs.predictions import Prediction, write_predictions
+from musicrs_metric.runs.references import load_references
+from musicrs_metric.runs.run_card import RunCard, write_run_card
 
 from .support import (
     CONVENTIONS,

@@ -14,7 +14,7 @@ import pytest
 from musicrs_metric.compare import Comparison, System, compare
 from musicrs_metric.compare.results import Pair
 from musicrs_metric.hits import hits_from_strings
-from musicrs_metric.run_card import Reads
+from musicrs_metric.runs.run_card import Reads
 from musicrs_metric.scoring import summarise, thread_table
 
 POOL = list("abcdefghij")

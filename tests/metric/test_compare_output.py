@@ -16,9 +16,9 @@ from musicrs_metric.compare.cli import compare
 from musicrs_metric.compare.formats import p_value, percent, with_interval
 from musicrs_metric.compare.load import cutoffs_of, load_runs
 from musicrs_metric.compare.render import latex, markdown
-from musicrs_metric.compare.sheets import Cell, Sheet
+from musicrs_metric.compare.tables import Cell, Sheet
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.references import load_references
 
 from .support import write_lines, write_repo
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.compare import Comparison, System, compare
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.scoring import ThreadTable, thread_table
 

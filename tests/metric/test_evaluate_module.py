@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from musicrs_metric import install
+from musicrs_metric.hub import install
 from musicrs_metric.scoring import score
 
 from .support import CONVENTIONS, SYSTEMS, check_reference, references_of

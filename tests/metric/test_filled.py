@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from musicrs_metric.filled import Filled, score_filled
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.measures import measure_names
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.references import References
 from musicrs_metric.report.build import build_report
-from musicrs_metric.runs import ScoredRun, score_predictions
+from musicrs_metric.runs.filled_scores import Filled, score_filled
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.read import ScoredRun, score_predictions
+from musicrs_metric.runs.references import References
 from musicrs_metric.scoring import thread_table
 
 from .report_toy import QUERY_RANKS, write_toy

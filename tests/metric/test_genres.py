@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from musicrs_metric.genres import GENRES, genre_fault, in_order, macro_of
+from musicrs_metric.base.genres import GENRES, genre_fault, in_order, macro_of
 
 
 def test_order_and_macro_genre() -> None:

@@ -14,13 +14,13 @@ import yaml
 from huggingface_hub import EvalResultEntry, ModelCard, parse_eval_result_entries
 from huggingface_hub.errors import LocalEntryNotFoundError
 
+from musicrs_metric.base.hub_errors import why_absent
 from musicrs_metric.errors import UserError
 from musicrs_metric.hub.benchmark import eval_yaml
-from musicrs_metric.hub.client import why_absent
 from musicrs_metric.hub.pull import ModelFiles, results_path, updated
 from musicrs_metric.hub.results import HubResult, hub_result
-from musicrs_metric.run_card import RunCard, write_run_card
-from musicrs_metric.runs import read_run
+from musicrs_metric.runs.read import read_run
+from musicrs_metric.runs.run_card import RunCard, write_run_card
 
 from ..fakehub import ONLINE, READER, FakeHub
 from .support import TINY, columns_of, references_of, write_lines, write_repo

@@ -12,7 +12,7 @@ import pytest
 
 from musicrs_metric.compare import compare
 from musicrs_metric.compare.load import load_runs
-from musicrs_metric.references import References
+from musicrs_metric.runs.references import References
 
 from .support import popularity, references_of, write_lines
 

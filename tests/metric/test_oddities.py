@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from musicrs_metric.oddities import Oddities
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.runs import score_predictions
+from musicrs_metric.runs.diagnostics import Oddities
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.read import score_predictions
 
 from .support import references_of
 

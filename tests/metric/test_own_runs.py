@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_metric.run_card import read_run_card
+from musicrs_metric.runs.run_card import read_run_card
 
 from .report_toy import Toy, write_toy
 from .support import Outcome, run_cli

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from musicrs_metric.genres import GENRE_OF_SUBREDDIT, GENRES
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES
 from musicrs_metric.paper.findings import below_chance, best_modality, overall, paradigm_means, peaks
 from musicrs_metric.paper.tables import (
     METRICS,
@@ -20,7 +20,7 @@ from musicrs_metric.paper.tables import (
     published_chance,
     table1,
 )
-from musicrs_metric.references import fingerprint
+from musicrs_metric.runs.references import fingerprint
 
 
 def test_table_has_29_rows_of_eight_cells() -> None:

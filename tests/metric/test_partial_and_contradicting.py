@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare.comparison import compare
 from musicrs_metric.compare.load import load_runs
-from musicrs_metric.predictions import Prediction, contradictions, read_predictions
-from musicrs_metric.references import References, load_references
-from musicrs_metric.runs import score_predictions
+from musicrs_metric.runs.predictions import Prediction, contradictions, read_predictions
+from musicrs_metric.runs.read import score_predictions
+from musicrs_metric.runs.references import References, load_references
 
 from .support import Outcome, run_cli, write_lines
 

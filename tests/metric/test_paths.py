@@ -9,7 +9,7 @@ import pytest
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.base.paths import is_repo_name
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.references import load_references
 
 SUFFIXES = (
     ".txt",

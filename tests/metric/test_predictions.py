@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import (
+from musicrs_metric.runs.predictions import (
     Fault,
     Prediction,
     PredictionError,

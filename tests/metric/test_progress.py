@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from musicrs_metric.progress import ProgressLines, rough_time, track
+from musicrs_metric.base.progress import ProgressLines, rough_time, track
 
 
 def test_a_log_file_gets_a_line_a_minute() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.references import load_references
+from musicrs_metric.runs.references import load_references
 
 from .support import TINY, columns_of, references_of, write_repo
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.errors import UserError
 from musicrs_metric.hits import hits_from_strings
-from musicrs_metric.references import load_references
 from musicrs_metric.report.axes import ticks
 from musicrs_metric.report.build import Report, build_report
 from musicrs_metric.report.cases import judge
 from musicrs_metric.report.coverage import bins
 from musicrs_metric.report.document import Block, Case, Cell, Figure, Row, Table, Text
+from musicrs_metric.runs.references import load_references
 
 from .report_toy import COUNT_RANKS, NAME, Toy, write_run, write_toy
 from .support import columns_of, popularity, references_of, write_repo

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.run_card import RunCard, read_run_card, write_run_card
+from musicrs_metric.runs.run_card import RunCard, read_run_card, write_run_card
 
 CARD = RunCard(
     name="MiniLM",

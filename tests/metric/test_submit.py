@@ -16,15 +16,15 @@ import pytest
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.options import ModalityOption, ParadigmOption, ReadsOption
-from musicrs_metric.run_card import Modality, Paradigm, Reads, write_run_card
-from musicrs_metric.submit.board import Board, board_address
-from musicrs_metric.submit.parcel import Parcel
+from musicrs_metric.runs.run_card import Modality, Paradigm, Reads, write_run_card
+from musicrs_metric.submit.bundle import Parcel
+from musicrs_metric.submit.leaderboard import Board, board_address
 from musicrs_metric.submit.repo import inbox_files
 from space.board.board import Board as Ranking
 from space.board.cache import Cache
-from space.desk import Desk
 from space.intake import Form, take
 from space.recompute import recompute
+from space.service import Desk
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 
@@ -45,7 +45,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Loca
     """The address of a small board with its endpoints, and its store."""
     import gradio
 
-    from space.api import expose
+    from space.web.api import expose
 
     folder = tmp_path_factory.mktemp("board")
     store = LocalStore(folder / "submissions")

@@ -20,16 +20,16 @@ import pytest
 from gradio_client import Client
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import read_prediction_lines
-from musicrs_metric.runs import score_predictions
-from space.api import caller_at, expose
+from musicrs_metric.runs.predictions import read_prediction_lines
+from musicrs_metric.runs.read import score_predictions
 from space.board.board import Board
-from space.desk import Desk
-from space.feed import routes
-from space.limits import TryLaterError
-from space.misaddressed import handlers
+from space.service import Desk
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
+from space.web.api import caller_at, expose
+from space.web.errors import handlers
+from space.web.public import routes
+from space.web.rate_limits import TryLaterError
 
 from .toy import card, gzipped, jsonl, lines, ranked, references, toy_data
 

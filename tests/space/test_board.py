@@ -19,8 +19,8 @@ from musicrs_metric.compare import HEADLINE, System, compare
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError
 from musicrs_metric.paper.tables import OVERALL, published_chance, table1
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.runs import score_predictions
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.read import score_predictions
 from space.board.board import Board
 from space.board.data import Data, Design, load_data
 from space.board.export import Form, export
@@ -31,7 +31,7 @@ from space.board.ranking import Member, Ranking
 from space.board.rows import Row
 from space.board.standings import standings
 from space.board.threads import place, rankings_of, relevant_places
-from space.desk import Desk, plain_line
+from space.service import Desk, plain_line
 from space.settings import Settings
 from space.store import Store
 from space.store.local import LocalStore

@@ -9,16 +9,16 @@ from typing import Any
 import httpx
 import pytest
 
-from space.api import expose
 from space.app import launch_options
 from space.board.board import Board
 from space.board.data import load_data
-from space.desk import Desk
-from space.gate import Blocks
+from space.service import Desk
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 from space.views.conversations import Conversations
 from space.views.page import Page
+from space.web.api import expose
+from space.web.middleware import Blocks
 
 from .views_toy import mini_dataset
 

@@ -20,8 +20,8 @@ import huggingface_hub.constants
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import RunCard
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import RunCard
 from space.store import Receipt
 from space.store.files import file_name, key_of, to_bytes
 from space.store.hub import HubStore, Pace

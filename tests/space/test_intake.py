@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from musicrs_metric.predictions import Fault
+from musicrs_metric.runs.predictions import Fault
 from space.board.data import Data
 from space.intake import Form, IntakeError, Taken, take
 from space.settings import Limits

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from musicrs_metric.errors import UserError
-from space.limits import RateLimit, TryLaterError, Turns, caller_of
 from space.settings import Limits, Settings, from_environment
+from space.web.rate_limits import RateLimit, TryLaterError, Turns, caller_of
 
 
 class Clock:

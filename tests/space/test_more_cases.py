@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_metric.predictions import PredictionError
+from musicrs_metric.runs.predictions import PredictionError
 from space.board.board import Board
 from space.board.lines import Query
-from space.desk import Desk
+from space.service import Desk
 from space.settings import Settings
 from space.store.local import LocalStore
 

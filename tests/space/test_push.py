@@ -17,9 +17,9 @@ import yaml
 from huggingface_hub import RepoCard, SpaceCardData
 from packaging.requirements import Requirement
 
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_metric.errors import UserError
-from musicrs_metric.submit.board import Board
+from musicrs_metric.submit.leaderboard import Board
 from space.push import ROOM, push
 
 from ..dataset.support import ABOUT, TINY, environment, evaluate, run
@@ -107,7 +107,7 @@ def test_runs_by_itself(hub: FakeHub, tmp_path: Path) -> None:
     build(TINY, tmp_path / "data", about=ABOUT)
     own = """
 import json, sys
-import space.app, space.cli, space.opening, musicrs_metric.cli
+import space.app, space.cli, space.factory, musicrs_metric.cli
 names = [name for name in sys.modules if name.split(".")[0] in ("space", "musicrs_metric", "musicrs_dataset")]
 print(json.dumps(sorted(sys.modules[name].__file__ for name in names)))
 """

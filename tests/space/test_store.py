@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 from space.store.files import StoredFileError, file_name, key_of, read_submission, to_bytes
 from space.store.local import LocalStore
 

@@ -11,20 +11,21 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
-from musicrs_metric.predictions import Fault, PredictionError
-from musicrs_metric.report.words import percent
+from musicrs_metric.base.numbers import percent
+from musicrs_metric.runs.predictions import Fault, PredictionError
 from space.board.board import Board
 from space.board.data import load_data
 from space.board.lines import Line, Query, lines
-from space.desk import Desk
 from space.intake import Form
+from space.service import Desk
 from space.settings import Settings
 from space.store.local import LocalStore
 from space.views import submit
 from space.views.address import Address
 from space.views.conversations import Conversations
+from space.views.display_names import NOTHING
 from space.views.files import file_of
 from space.views.genres import heat_map
 from space.views.html import Html, join, outside_link, tag
@@ -32,7 +33,6 @@ from space.views.page import Page
 from space.views.plots import by_genre
 from space.views.table import answer_shares, table
 from space.views.threads import chooser, found
-from space.views.words import NOTHING
 
 from . import toy
 from .views_toy import mini_dataset, submission, submissions
@@ -390,7 +390,7 @@ def test_what_was_submitted_is_told_with_its_place(desk: Desk, page: Page) -> No
 
 def file_like(predictions: object) -> bytes:
     """Predictions as the bytes of a file."""
-    from musicrs_metric.predictions import format_line
+    from musicrs_metric.runs.predictions import format_line
 
     assert isinstance(predictions, tuple)
     return "".join(map(format_line, predictions)).encode()

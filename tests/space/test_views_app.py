@@ -13,7 +13,7 @@ import pytest
 from space.app import _is_owner, build, launch_options
 from space.board.board import Board
 from space.board.data import load_data
-from space.desk import Desk
+from space.service import Desk
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 from space.views.conversations import Conversations

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from musicrs_metric.genres import MACRO_OF_GENRE
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.references import References
-from musicrs_metric.run_card import RunCard
+from musicrs_metric.base.genres import MACRO_OF_GENRE
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.references import References
+from musicrs_metric.runs.run_card import RunCard
 from space.board.data import Data, Design
 from space.intake import Form
 from space.store.files import key_of, sorted_predictions

@@ -8,11 +8,11 @@ from typing import get_args
 
 import numpy as np
 
-from musicrs_dataset.build import build
+from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
-from musicrs_metric.predictions import Outcome, Prediction
-from musicrs_metric.references import References
-from musicrs_metric.run_card import Modality, Paradigm, RunCard
+from musicrs_metric.runs.predictions import Outcome, Prediction
+from musicrs_metric.runs.references import References
+from musicrs_metric.runs.run_card import Modality, Paradigm, RunCard
 from space.store.files import key_of
 from space.submission import Submission
 

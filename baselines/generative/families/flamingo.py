@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..listener import Prompt
+from ..language_model import Prompt
 from .whisper import quartered
 from .whisper_listener import WhisperListener
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from .prompt_text import chatml
 from .whisper_listener import WhisperListener
-from .words import chatml
 
 
 class Thinker(WhisperListener):

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
+from musicrs_metric.base.hub_errors import why_absent
 from musicrs_metric.errors import UserError
-from musicrs_metric.hub.client import why_absent
 
+from ...audio_text.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
+from ...audio_text.checkpoints import HELP, WHISPER, Checkpoint, find_checkpoint, with_weights
 from ...options import option
-from ...sound.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
-from ...sound.checkpoints import HELP, WHISPER, Checkpoint, find_checkpoint, with_weights
-from ..ears import Ears
-from ..listener import Prompt
+from ..audio_limits import Ears
+from ..language_model import Prompt
 from ..loading import choose_dtype
-from ..local import LocalOptions, TransformersListener
+from ..transformers_model import LocalOptions, TransformersListener
 
 if TYPE_CHECKING:
     import torch
 
-    from ...models.salmonn import SalmonnEars
+    from ...vendored.salmonn import SalmonnEars
 
 _MARKS = re.compile(r"</?Speech(Here)?>")
 
@@ -148,7 +148,7 @@ class SalmonnListener(TransformersListener):
         """Load Vicuna and the ears, and merge what was learnt into Vicuna."""
         import transformers
 
-        from ...models.salmonn_checkpoint import load_bridge
+        from ...vendored.salmonn_checkpoint import load_bridge
 
         folder = with_weights(self.checkpoint, self.options.vicuna, "--vicuna").folder
         model = self.load_pretrained(transformers.LlamaForCausalLM, folder, "--vicuna")
@@ -192,7 +192,7 @@ class SalmonnListener(TransformersListener):
         return torch.cat(rows)
 
     def _hear(self, clips: Sequence[Samples]) -> torch.Tensor:
-        from ...models.salmonn import LONGEST
+        from ...vendored.salmonn import LONGEST
 
         joined = np.concatenate(clips)
         # Each clip may have one sample more than its share, by resampling.
@@ -202,9 +202,9 @@ class SalmonnListener(TransformersListener):
     def _load_ears(self, model: Any) -> SalmonnEars:
         import transformers
 
-        from ...models.beats import load_beats
-        from ...models.salmonn import SalmonnEars
-        from ...models.salmonn_checkpoint import load_bridge, load_whisper_encoder
+        from ...vendored.beats import load_beats
+        from ...vendored.salmonn import SalmonnEars
+        from ...vendored.salmonn_checkpoint import load_bridge, load_whisper_encoder
 
         folder = with_weights(self._whisper, self.options.whisper, "--whisper").folder
         whisper, beats = load_whisper_encoder(folder), load_beats(self._beats.path)

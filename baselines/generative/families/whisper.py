@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from musicrs_dataset.cutting import Samples
+from musicrs_dataset.audio.cutting import Samples
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from musicrs_metric.errors import UserError
 
-from ..listener import Prompt
-from ..local import TransformersListener
+from ..language_model import Prompt
+from ..transformers_model import TransformersListener
+from .prompt_text import left_padded, places
 from .whisper import Filling, Sound, WhisperEar, as_inputs
-from .words import left_padded, places
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,7 +12,7 @@ what the order does; `titles` shuffles them first, as was published.
 
 from __future__ import annotations
 
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.run_card import Modality
 
 from ..settings import GenerativeOptions, ProtocolName
 from .base import Answer, Ask, Protocol

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.answers import prompts
-from musicrs_metric.predictions import Prediction
-from musicrs_metric.run_card import Modality
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.run_card import Modality
 
 from ...texts import query_of
-from ..listener import Listener, Prompt
+from ..language_model import Listener, Prompt
 from ..settings import GenerativeOptions, ProtocolName
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction
 
-from ..listener import Listener, LocalListener
+from ..language_model import Listener, LocalListener
 from ..settings import ProtocolName
 from ..trie import CandidateTrie
 from .base import Answer, Ask, Protocol

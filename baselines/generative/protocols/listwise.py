@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from musicrs_dataset.records import Thread
 
-from ..listener import Listener
+from ..language_model import Listener
 from ..settings import ProtocolName
 from .base import Answer, Ask, Protocol
 from .reading import read_all

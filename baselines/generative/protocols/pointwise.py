@@ -15,7 +15,7 @@ from typing import ClassVar
 from musicrs_dataset.records import Thread
 
 from ...system import Task
-from ..listener import Listener, LocalListener, Prompt
+from ..language_model import Listener, LocalListener, Prompt
 from ..settings import ProtocolName
 from .base import Answer, Ask, Protocol
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from musicrs_metric.answers import complete_ranking, read_answer
 from musicrs_metric.matching import Pool
 
-from ..listener import Completion, Listener
+from ..language_model import Completion, Listener
 from .base import Answer, Ask, Protocol
 
 

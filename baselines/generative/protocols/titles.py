@@ -17,7 +17,7 @@ from typing import ClassVar
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.seeds import shuffled
 
-from ..listener import Listener
+from ..language_model import Listener
 from ..settings import ProtocolName
 from .base import Answer, Ask, Protocol
 from .reading import read_all

@@ -1,0 +1,1 @@
+"""Embeddings of texts, and vectors that are kept."""

@@ -1,0 +1,30 @@
+"""Ranking by the similarity of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from musicrs_metric.runs.predictions import Prediction
+
+from ..system import Task
+from .vector_cache import Vectors
+
+
+def names_of(batch: Sequence[Task]) -> list[str]:
+    """The distinct candidate names of some threads, in order of appearance."""
+    return list(dict.fromkeys(name for task in batch for name in task.thread.candidates))
+
+
+def by_similarity(task: Task, asked: Vectors, vectors: Mapping[str, Vectors]) -> Prediction:
+    """Rank a pool by the dot product of its names with what is asked for.
+
+    Args:
+        task: The thread.
+        asked: Shape (d,).
+        vectors: Candidate name to shape (d,).
+    """
+    pool = np.stack([vectors[name] for name in task.thread.candidates])
+    # einsum adds in one order; a BLAS product may not, depending on the number of threads.
+    return task.by_score(np.einsum("nd,d->n", pool, asked, dtype=np.float64))

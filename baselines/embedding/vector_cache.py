@@ -1,0 +1,85 @@
+"""Vectors kept on disk between runs, one file per model, found again by the content that was embedded."""
+
+from __future__ import annotations
+
+import logging
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from musicrs_metric.base.files import replacing_derived
+
+Vectors = npt.NDArray[np.float32]
+
+_log = logging.getLogger(__name__)
+# A kill costs at most the vectors of this long.
+SAVE_EVERY_S = 30.0
+
+
+class VectorCache:
+    """Vectors of one model by the sha256 of what was embedded.
+
+    Several processes may share a file: each reads it once, and saving adds to what the others have saved meanwhile.
+
+    Args:
+        file: An .npz file, which need not exist; None keeps the vectors in memory only.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._vectors: dict[bytes, Vectors] = {} if file is None else _read(file)
+        self._unsaved: set[bytes] = set()
+        self._saved_at = time.monotonic()
+
+    def fetch(self, keys: Sequence[bytes], compute: Callable[[list[int]], Vectors]) -> Vectors:
+        """Look up vectors, and compute those that nobody has computed yet, each of them once.
+
+        Args:
+            keys: n sha256 digests of 32 bytes, repeats allowed; n at least 1.
+            compute: Given m places in `keys`, returns shape (m, d).
+
+        Returns:
+            Shape (n, d), in the order of `keys`.
+        """
+        places = {key: place for place, key in enumerate(keys) if key not in self._vectors}
+        if places:
+            self._vectors.update(zip(places, compute(list(places.values())), strict=True))
+            self._unsaved.update(places)
+            if time.monotonic() - self._saved_at > SAVE_EVERY_S:
+                self.save()
+        return np.stack([self._vectors[key] for key in keys])
+
+    def save(self) -> None:
+        """Write what is new, if anything is."""
+        if self._file is None or not self._unsaved:
+            return
+        from filelock import FileLock
+
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self._file.with_suffix(".lock")):
+            vectors = _read(self._file) | {key: self._vectors[key] for key in self._unsaved}
+            _write(self._file, vectors)
+        self._unsaved.clear()
+        self._saved_at = time.monotonic()
+
+
+def _read(file: Path) -> dict[bytes, Vectors]:
+    if not file.exists():
+        return {}
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            keys, vectors = stored["keys"], stored["vectors"]
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        _log.warning("%s: not readable (%s); its vectors are computed again", file, error)
+        return {}
+    return {key.tobytes(): vector for key, vector in zip(keys, vectors, strict=True)}
+
+
+def _write(file: Path, vectors: dict[bytes, Vectors]) -> None:
+    keys = np.frombuffer(b"".join(vectors), dtype=np.uint8).reshape(len(vectors), -1)
+    with replacing_derived(file) as stream:
+        np.savez(stream, keys=keys, vectors=np.stack(list(vectors.values())))

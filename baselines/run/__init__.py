@@ -1,0 +1,1 @@
+"""One run of one system: shards, run folder, run card, variants."""

@@ -1,0 +1,123 @@
+"""From a batch of threads to exactly one valid prediction each, whatever the system does.
+
+A failure is an outcome in the file, counted and shown, never a missing line. A system that fails on every thread is
+broken, and its run stops.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from musicrs_metric.base.seeds import shuffled
+from musicrs_metric.errors import UserError
+from musicrs_metric.runs.predictions import Prediction, PredictionError, format_line
+
+from ..system import System, Task
+from .missing_audio import rank_by_policy
+
+FAILURES = "failures.log"
+# A system that has failed this often before its first success is not unlucky but broken.
+PATIENCE = 5
+
+
+@contextmanager
+def blaming(system: str, call: str, log: Path | None = None) -> Iterator[None]:
+    """Run a call of a system other than `rank`, so that its errors end in one line that names system and call.
+
+    Args:
+        system: Name of the system.
+        call: What is called.
+        log: File to which the traceback is appended; None where the run has no folder yet.
+
+    Raises:
+        UserError: The call raised something, or tried to exit.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename}, line {place.lineno}"
+        if log is not None:
+            _append(log, f"{system}, {call}", error)
+            where = f"the traceback is in {log}"
+        raise UserError(f"system {system}, in {call}: {_one_line(error)}; {where}") from error
+
+
+class Answers:
+    """Asks a system for predictions and stands in for those it fails to give.
+
+    Args:
+        system: The system, prepared.
+        log: File to which the traceback of each failure is appended.
+        say: Called with one line per failure.
+        has_answered: Whether the system has answered a thread in an earlier session, so that it is not broken.
+    """
+
+    def __init__(self, system: System, log: Path, say: Callable[[str], None], *, has_answered: bool = False) -> None:
+        self._system, self._log, self._say = system, log, say
+        self._has_answered = has_answered
+        self._n_failed = 0
+
+    def rank(self, batch: Sequence[Task]) -> list[Prediction]:
+        """Rank a batch; where that fails, its threads one by one.
+
+        Args:
+            batch: At least one task.
+
+        Returns:
+            One prediction per task; a thread on which the system failed has outcome "failed" and its pool in a seeded
+            random order, none of it answered.
+
+        Raises:
+            UserError: The system says that the user has to act, or has failed on every thread so far.
+        """
+        try:
+            predictions = self._ask(batch)
+        except UserError:
+            raise
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a library that calls sys.exit must not end the run as if it were done
+            if len(batch) == 1:
+                return [self._failed(batch[0], error)]
+            return [prediction for task in batch for prediction in self.rank([task])]
+        self._has_answered = True
+        return predictions
+
+    def _ask(self, batch: Sequence[Task]) -> list[Prediction]:
+        predictions = rank_by_policy(self._system, batch)
+        for prediction in predictions:
+            try:
+                format_line(prediction)
+            except PredictionError as error:
+                raise ValueError(str(error)) from error
+        return predictions
+
+    def _failed(self, task: Task, error: BaseException) -> Prediction:
+        self._n_failed += 1
+        thread = task.thread
+        _append(self._log, f"thread {thread.thread_id}", error)
+        reason = _one_line(error)
+        self._say(f"thread {thread.thread_id} failed: {reason}")
+        if not self._has_answered and self._n_failed >= PATIENCE:
+            raise UserError(
+                f"{self._system.declaration.name} failed on each of its first {PATIENCE} threads, at last with "
+                f"{reason}; tracebacks are in {self._log}"
+            ) from error
+        ranking = shuffled(thread.candidates, self._system.context.seed, thread.thread_id, "failed")
+        return Prediction(thread.thread_id, tuple(ranking), outcome="failed", n_answered=0)
+
+
+def _append(log: Path, title: str, error: BaseException) -> None:
+    with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(f"{title}\n{''.join(traceback.format_exception(error))}\n")
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

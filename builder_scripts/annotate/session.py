@@ -1,0 +1,204 @@
+"""What happens between the page and the store: who is shown which thread, what is kept, and how far everybody is."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from musicrs_metric.errors import UserError, plain
+
+from .annotation_store import AnswerStore
+from .answers import Answers, fit, no_answers
+from .assign import deal
+from .judgement import is_finished, problems
+from .worklist import WorkItem
+
+Step = Literal["here", "previous", "next", "unfinished"]
+
+
+class Progress(NamedTuple):
+    """How far an annotator is.
+
+    Attributes:
+        annotator: Who.
+        finished: How many of their threads are finished.
+        total: How many threads they have.
+    """
+
+    annotator: str
+    finished: int
+    total: int
+
+
+@dataclass(frozen=True)
+class View:
+    """What an annotator sees.
+
+    Attributes:
+        annotator: Who.
+        item: The thread; None where there is none for them.
+        answers: Their answers about it; None where `item` is.
+        place: The thread's place among theirs, from 0.
+        progress: How far everybody is.
+    """
+
+    annotator: str
+    item: WorkItem | None
+    answers: Answers | None
+    place: int
+    progress: tuple[Progress, ...]
+
+    @property
+    def mine(self) -> Progress:
+        """How far this annotator is."""
+        return next(one for one in self.progress if one.annotator == self.annotator)
+
+
+class Sent(NamedTuple):
+    """When a page sent its answers, so that what overtakes an earlier message is not undone by it.
+
+    Attributes:
+        page: The visit of the page that they come from.
+        at: The page's clock; only ever compared with itself.
+    """
+
+    page: str
+    at: float
+
+
+class Desk:
+    """One work list with its annotators.
+
+    Args:
+        items: The work list.
+        store: Where answers are kept.
+        overlap: How many annotators each thread is to have.
+        resting: Names of annotators who get nothing new.
+    """
+
+    def __init__(
+        self, items: Sequence[WorkItem], store: AnswerStore, overlap: int, resting: Collection[str] = ()
+    ) -> None:
+        self.items = {item.thread_id: item for item in items}
+        self._store = store
+        self._overlap = overlap
+        self._resting = {name.casefold() for name in resting}
+        self._seen: dict[tuple[str, str], tuple[Answers, bool]] = {}
+        self._newest: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
+
+    def join(self, name: str, thread_id: str | None = None) -> View:
+        """Let an annotator in and show the thread asked for, or the first that they have not finished.
+
+        Raises:
+            UserError: The name is not fit to be one.
+        """
+        annotator = self._store.join(name)
+        return self.view(annotator, thread_id, "here" if thread_id in self.items else "unfinished")
+
+    def view(self, annotator: str, thread_id: str | None, step: Step) -> View:
+        """Show a thread.
+
+        Args:
+            annotator: Who has joined.
+            thread_id: The thread that they are at.
+            step: Where to go from there: `unfinished` is the next thread of theirs that is not finished, from the top
+                again at the end, and the thread itself where there is no other.
+
+        Raises:
+            UserError: Nobody of that name has joined.
+        """
+        given = {name: self._store.answers(name) for name in self._store.annotators()}
+        if annotator not in given:
+            raise UserError(f"nobody named {plain(annotator)} has joined; give your name again")
+        shares = self._deal(given)
+        progress = tuple(
+            Progress(name, sum(self._done(name, thread, given[name]) for thread in shares[name]), len(shares[name]))
+            for name in sorted(shares)
+        )
+        mine = shares[annotator]
+        if thread_id in self.items and thread_id not in mine:  # taken over by a newcomer while it was on the screen
+            mine = [thread for thread in self.items if thread in {*mine, thread_id}]
+        if not mine:
+            return View(annotator, None, None, 0, progress)
+        left = [not self._done(annotator, thread, given[annotator]) for thread in mine]
+        place = _place(mine.index(thread_id) if thread_id in mine else None, step, left)
+        item = self.items[mine[place]]
+        return View(annotator, item, self._current(given[annotator], item), place, progress)
+
+    def save(self, annotator: str, answers: Answers, sent: Sent | None = None) -> list[str]:
+        """Keep answers; they are on disk when this returns.
+
+        Args:
+            annotator: Who has joined.
+            answers: The answers; `done` asks for the thread to be finished. A finished thread stays so while its
+                answers have no problem.
+            sent: When the page sent them; None where order is certain.
+
+        Returns:
+            What keeps the thread from being finished; empty where it could be.
+
+        Raises:
+            UserError: There is no such thread or annotator.
+            OSError: They could not be written.
+        """
+        item = self.item(answers.thread_id)
+        with self._lock:
+            kept = self._current(self._store.answers(annotator), item)
+            if sent is not None and self._overtaken(sent, item.thread_id):
+                answers = replace(kept, done=answers.done)
+            left = problems(item, answers)
+            answers = replace(answers, done=(answers.done or kept.done) and not left)
+            if answers != kept:
+                self._store.save(annotator, answers)
+            return left
+
+    def item(self, thread_id: str) -> WorkItem:
+        """Return a thread of the work list.
+
+        Raises:
+            UserError: It has no such thread.
+        """
+        if thread_id not in self.items:
+            raise UserError(f"no thread {plain(thread_id)} in the work list; load the page again")
+        return self.items[thread_id]
+
+    def _overtaken(self, sent: Sent, thread_id: str) -> bool:
+        key = (sent.page, thread_id)
+        newest = self._newest[key] = max(sent.at, self._newest.get(key, sent.at))
+        return sent.at < newest
+
+    def _current(self, given: Mapping[str, Answers], item: WorkItem) -> Answers:
+        answers = given.get(item.thread_id)
+        return no_answers(item) if answers is None else fit(item, answers)
+
+    def _done(self, annotator: str, thread_id: str, given: Mapping[str, Answers]) -> bool:
+        answers = given.get(thread_id)
+        if answers is None:
+            return False
+        # Every view asks this of all threads of all annotators, and nearly all answers are the ones of the last view.
+        seen, done = self._seen.get((annotator, thread_id), (None, False))
+        if seen is not answers:
+            done = is_finished(self.items[thread_id], fit(self.items[thread_id], answers))
+            self._seen[annotator, thread_id] = (answers, done)
+        return done
+
+    def _deal(self, given: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
+        begun: dict[str, set[str]] = defaultdict(set)
+        for annotator, answers in given.items():
+            for thread_id in answers:
+                begun[thread_id].add(annotator)
+        resting = {name for name in given if name.casefold() in self._resting}
+        return deal(self.items, list(given), self._overlap, begun, resting)
+
+
+def _place(place: int | None, step: Step, left: Sequence[bool]) -> int:
+    """Where a step leads from a place, or from before the first, among threads that are left to do or not."""
+    at = -1 if place is None else place
+    if step == "unfinished":
+        around = [*range(at + 1, len(left)), *range(at)]
+        return next((there for there in around if left[there]), max(at, 0))
+    return min(max(at + {"here": 0, "previous": -1, "next": 1}[step], 0), len(left) - 1)

@@ -1,0 +1,223 @@
+"""What can be known to go wrong before a run starts, found before anything is mined or paid for."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from musicrs_metric.base.files import strict_json
+from musicrs_metric.errors import UserError, some
+
+from ..layout import Work
+from ..llm.session import BackendName
+from ..manifest import manifest_path
+from .config import Asked, RunConfig
+from .steps import drawing, llm_settings, refine_rules, release_options
+
+# Rows take 0.074 of the lines, and zstd makes lines eight times smaller: docs/building.md. A dump of one subreddit is
+# kept in full; of a dump of all of Reddit nobody knows the share beforehand.
+_ROWS_PER_BYTE, _SPARE_BYTES = 0.6, 200 << 20
+_LIBRARIES = {
+    BackendName.server: ("openai",),
+    BackendName.local: ("torch", "transformers", "xgrammar"),
+    BackendName.batch: (),
+}
+
+
+def check(config: RunConfig) -> list[str]:
+    """Look at every section of the settings and at the place where the run happens.
+
+    Nothing is written, and no server is asked. What a finished stage needed is not looked for again.
+
+    Args:
+        config: The settings.
+
+    Returns:
+        What the user should know, though nothing is wrong.
+
+    Raises:
+        UserError: Something is wrong: one line for each fault.
+    """
+    faults: list[str] = []
+    for part in _PARTS:
+        try:
+            faults.extend(part(config))
+        except UserError as error:
+            faults.append(str(error))
+    if faults:
+        raise UserError("\nerror: ".join(dict.fromkeys(faults)))
+    return list(_notes(config))
+
+
+def _genres(config: RunConfig) -> Iterable[str]:
+    from ..refine.genres import require_genres
+
+    require_genres(config.mine.subreddits, refine_rules(config).genres, "refine.genres: {{{}: GENRE}}")
+    return ()
+
+
+def _values(config: RunConfig) -> Iterator[str]:
+    """Whatever the stages themselves refuse of their options."""
+    for make in (drawing, release_options):
+        yield from _told(make, config)
+    for stage, section in (("extract", config.extract), ("queries", config.queries)):
+        for fault in _told(lambda section=section: llm_settings(section).open(config.work)):
+            yield f"{stage}: {fault}"
+
+
+def _inputs(config: RunConfig) -> Iterator[str]:
+    from ..mine.dumps import find_dumps
+
+    yield from _told(find_dumps, config.mine.dumps)
+    for name, path in (("audio.cookies", config.audio.cookies), ("release.takedown", config.release.takedown)):
+        if path is not None and not path.is_file():
+            yield f"{name} {path}: no such file"
+
+
+def _folders(config: RunConfig) -> Iterator[str]:
+    for name, path in (("work", config.work), ("home", config.home)):
+        if path is None:
+            continue
+        there = _existing(path)
+        if not there.is_dir():
+            yield f"{name} {path}: {there} is a file, expected a folder"
+        elif not os.access(there, os.W_OK | os.X_OK):
+            yield f"{name} {path}: {there} cannot be written to; choose another folder, or change its permissions"
+
+
+def _disk(config: RunConfig) -> Iterator[str]:
+    if _is_done(config, "mine"):
+        return
+    try:
+        from ..mine.dumps import find_dumps
+
+        dumps = find_dumps(config.mine.dumps)
+    except UserError:  # told by `_inputs`
+        return
+    own = [dump for dump in dumps if not dump.path.name.lower().startswith(("rs_", "rc_"))]
+    need = int(_ROWS_PER_BYTE * sum(dump.path.stat().st_size for dump in own)) + _SPARE_BYTES
+    free = shutil.disk_usage(_existing(config.work)).free
+    if free < need:
+        yield (
+            f"work {config.work}: {free / 1e9:.1f} GB are free, and mining needs about {need / 1e9:.1f} GB; make room, "
+            "or choose another folder"
+        )
+
+
+def _models(config: RunConfig) -> Iterator[str]:
+    for stage, section in (("extract", config.extract), ("queries", config.queries)):
+        if _is_done(config, stage):
+            continue
+        missing = [name for name in _LIBRARIES[section.backend] if find_spec(name) is None]
+        if missing:
+            yield (
+                f"{stage}.backend {section.backend} needs {', '.join(missing)}; install them with "
+                f"`pip install -e '.[{'llm' if section.backend is BackendName.local else 'builder'}]'`"
+            )
+        if not section.model.strip():
+            yield f"{stage}.model is empty, expected the name of a model"
+        is_path = section.backend is BackendName.local and section.model.startswith((".", "/", "~"))
+        if is_path and not Path(section.model).is_dir():
+            yield f"{stage}.model {section.model}: no such folder"
+        if section.backend is BackendName.server and _needs_key(section):
+            yield (
+                f"{stage}: the key for {section.url} is not there; put it into the environment variable "
+                f"{section.key_variable} (any word where the server takes no key)"
+            )
+
+
+def _needs_key(section: Asked) -> bool:
+    """Whether a key was announced, or the server is out in the world, and there is none."""
+    if os.environ.get(section.key_variable, "").strip():
+        return False
+    try:
+        url = urlsplit(section.url)
+    except ValueError:  # told by `_values`
+        return False
+    return "key_variable" in section.model_fields_set or (url.scheme == "https" and not _is_near(url.hostname or ""))
+
+
+def _is_near(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".lan", ".internal", ".localhost"))
+
+
+def _tools(config: RunConfig) -> Iterator[str]:
+    wanted = {"mine.executor": config.mine.executor, "threads.engine": config.threads.engine}
+    packages = {"spark": "pyspark", "ray": "ray", "dask": "dask"}
+    for name, value in wanted.items():
+        if value in packages and find_spec(packages[value]) is None:
+            yield f"{name} {value}: the package {packages[value]} is not installed"
+    if config.audio.fetch and not _is_done(config, "audio"):
+        missing = [name for name in ("yt_dlp", "soundfile", "soxr") if find_spec(name) is None]
+        if missing:
+            yield f"audio.fetch needs {', '.join(missing)}; run `pip install -e '.[builder]'`, or set fetch to false"
+
+
+def _baseline(config: RunConfig) -> Iterator[str]:
+    section = config.baseline
+    if section is None:
+        return
+    _, *others = config.pools.designs
+    if section.pools not in ("published", *others):
+        yield (
+            f"baseline.pools is {section.pools}, expected published (the pools of the design "
+            f"{config.pools.designs[0]}) or a further design ({some(list(others)) or 'there is none'})"
+        )
+    if section.model != "lexical" and not manifest_path(Work(config.work).baseline, "baseline").is_file():
+        # Nothing imports `baselines`, so a process looks the system up.
+        code = (
+            "import sys, json; from baselines.registry import system_class\n"
+            "try: system_class(sys.argv[1]); print('null')\n"
+            "except ValueError as error: print(json.dumps(str(error)))"
+        )
+        root = Path(__file__).parents[2]
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code, section.model], cwd=root, capture_output=True, text=True, check=False
+        )
+        fault: Any = strict_json(done.stdout) if done.returncode == 0 else done.stderr.strip().rpartition("\n")[2]
+        if fault:
+            yield f"baseline.model: {fault}"
+
+
+def _notes(config: RunConfig) -> Iterator[str]:
+    from ..refine.genres import new_genres
+
+    new = new_genres(config.mine.subreddits, refine_rules(config).genres)
+    if new:
+        yield f"{some(new)}: new genres; scores by macro-genre count them as `other`"
+    if not config.annotate.skip and config.annotate.labels is None and not Work(config.work).labels.is_file():
+        yield "the run stops for annotators after `audio`; `annotate: {skip: true}` releases what the models made"
+
+
+def _is_done(config: RunConfig, stage: str) -> bool:
+    work = Work(config.work)
+    return manifest_path(work.bronze if stage == "mine" else work.gold, stage).is_file()
+
+
+def _existing(path: Path) -> Path:
+    """The path, or the nearest folder above that is there."""
+    path = path.absolute()
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _told(make: Callable[..., object], *arguments: object) -> Iterator[str]:
+    try:
+        make(*arguments)
+    except UserError as error:
+        yield str(error)
+
+
+_PARTS = (_genres, _values, _inputs, _folders, _disk, _models, _tools, _baseline)

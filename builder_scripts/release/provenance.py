@@ -1,0 +1,120 @@
+"""What a release says and shows of its making, beside the datasheet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from musicrs_dataset.sources import About
+from musicrs_metric.base.files import replacing, to_json, write_text
+from musicrs_metric.base.text import csv_line, unguarded
+from musicrs_metric.matching import normalise
+from musicrs_metric.report.coverage import coverage_section
+from musicrs_metric.report.document import Figure
+from musicrs_metric.report.draw import draw
+from musicrs_metric.report.report_data import Evidence
+from musicrs_metric.report.threads import Threads
+from musicrs_metric.runs.references import load_references
+
+from ..annotate.judgement import Judgement
+from ..layout import Work
+from ..lines import read_lines, write_lines
+from ..manifest import FileHash, StageManifest
+from ..refine.ranking import named
+from ..refine.schema import CorpusThread
+from .cleaning import Clean
+from .figure import draw_funnel
+from .funnel import Step
+from .licences import terms_in_words
+from .options import Options
+from .takedown import Takedown
+
+
+def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
+    """What the dataset's card and manifest say of the threads."""
+    asked = {stage: manifests[stage].parameters["model"] for stage in ("extract", "queries")}
+    limits = [
+        f"Titles were extracted from replies by {asked['extract']}, requests written from the posts by "
+        f"{asked['queries']}; what people changed of them stands in `making/labels.jsonl`.",
+        "Right is what the replies of one community recommended, ordered by upvotes.",
+        "Videos disappear: a score with audio must state the audio coverage that it had.",
+    ]
+    if manifests["pools"].parameters["unjudged"]:
+        limits.insert(0, "No person has judged these threads: everything is as the models left it.")
+    if manifests["pools"].parameters["designs"][0] == "paper":
+        limits.append(
+            "The plain configurations have pools by the published recipe, in which what is frequent is less likely "
+            "right; those with a name behind them, such as `_balanced`, do not."
+        )
+    by = f"; {options.by}" if options.by else ""
+    return About(
+        name=options.name,
+        license="other",
+        attribution="Posts and replies: those who wrote them, on Reddit. Selection, requests, labels and pools: made "
+        f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}.\n\n{terms_in_words(options)}",
+        limits=tuple(limits),
+        title=options.called,
+        loads_as=options.name,
+        closing=_closing(options),
+        license_name="reddit-and-youtube-terms",
+        license_link="LICENCES.md",
+        languages=options.languages,
+    )
+
+
+def _closing(options: Options) -> str:
+    return (
+        "## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
+        "[datasheet.md](datasheet.md) tells what was collected, how, and what for; [LICENCES.md](LICENCES.md) whose "
+        "the parts are. `making/` holds the answers of the language models, what people decided, the merged spellings, "
+        "pseudonyms of authors and the manifest of each stage. `takedown.txt` lists what was removed on request"
+        + (f"; to have something removed: {options.contact}" if options.contact else "")
+        + "."
+    )
+
+
+def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
+    """Write `figures/funnel` and `figures/coverage` as SVG and PNG; the folder holds the dataset already."""
+    references = load_references(folder, "query_only")
+    evidence = Evidence(references, Threads(references).rows(), (), None, reported=False, resamples=1, seed=0)
+    coverage = next(block for block in coverage_section(evidence).blocks if isinstance(block, Figure))
+    for name, forms in (("funnel", draw_funnel(steps, title)), ("coverage", draw(coverage))):
+        for form, content in forms.items():
+            path = folder / "figures" / f"{name}.{form}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+
+
+def write_labels(path: Path, work: Work, threads: Iterable[CorpusThread], takedown: Takedown, clean: Clean) -> None:
+    """Write what people decided about the released threads."""
+    released = {thread.thread_id for thread in threads}
+
+    def cleaned(label: Judgement) -> Judgement:
+        links = tuple(one for one in label.links if one.video_id not in takedown and one.proposed not in takedown)
+        entities = tuple(replace(one, name=clean(one.name)) for one in label.entities)
+        return replace(label, query=clean(label.query), links=links, entities=entities)
+
+    write_lines(path, (cleaned(label) for label in read_lines(work.labels, Judgement) if label.thread_id in released))
+
+
+def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread], clean: Clean) -> None:
+    """Write the lines of the merges that the released threads have titles of."""
+    texts = [entities for t in threads for entities in (t.submission_entities, *(c.entities for c in t.comments))]
+    known = {normalise(name) for entities in texts for _, name in named(entities)}
+    with work.merges.open(encoding="utf-8", newline="") as source, replacing(path) as target:
+        reader = csv.DictReader(source)
+        columns = reader.fieldnames or ()
+        target.write(csv_line(columns))
+        for line in reader:
+            cells = {column: unguarded(line[column] or "") for column in columns}
+            if normalise(cells["as"]) in known:
+                target.write(csv_line(map(clean, cells.values())))
+
+
+def write_manifests(folder: Path, manifests: Mapping[str, StageManifest]) -> None:
+    """Write the manifests of the stages, without the places of files on the machine that they ran on."""
+    for stage, manifest in manifests.items():
+        inputs = [FileHash(Path(file.path).name, file.bytes, file.sha256) for file in manifest.inputs]
+        write_text(folder / f"{stage}.json", [to_json(replace(manifest, inputs=inputs).to_dict(), indent=2), "\n"])

@@ -1,0 +1,1 @@
+"""Audio of the linked videos: download, decoding, clips."""

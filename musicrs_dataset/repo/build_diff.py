@@ -1,0 +1,47 @@
+"""What a build takes away: the dataset that stood in its place, and is gone when the build ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from musicrs_metric.base.files import strict_json
+from musicrs_metric.errors import some
+
+from .manifest import MANIFEST
+
+
+def manifest_of(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a dataset folder; None where there is none that can be read."""
+    try:
+        values = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return values if isinstance(values, dict) and isinstance(values.get("configs"), dict) else None
+
+
+def what_is_lost(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
+    """Say what the dataset that was replaced had and the new one lacks, or has otherwise.
+
+    Args:
+        before: Its manifest; None where there was none.
+        after: The manifest of what stands there now.
+
+    Yields:
+        One sentence each.
+    """
+    if before is None or after is None:
+        return
+    gone = [name for name in before["configs"] if name not in after["configs"]]
+    if gone:
+        yield f"replaced a dataset that also had the configurations {some(gone)}"
+    if before.get("audio_sha256") and not after.get("audio_sha256"):
+        yield "replaced a dataset with audio by one without; build with --audio to keep the clips"
+    changed = [
+        name
+        for name, config in after["configs"].items()
+        if name in before["configs"] and before["configs"][name].get("fingerprint") != config["fingerprint"]
+    ]
+    if changed:
+        yield f"replaced a dataset with other threads, pools or labels in {some(changed)}"

@@ -1,0 +1,1 @@
+"""Files of a run: predictions, run card, scores of a run against a dataset."""

@@ -1,0 +1,52 @@
+"""From scores to a ranking: the one order that every system of the project uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import UserError, plain, show
+
+
+def rank_by_score(
+    candidates: Sequence[str], scores: Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
+) -> list[str]:
+    """Order candidates by score, best first; among equal scores the place in the pool decides.
+
+    Args:
+        candidates: The pool in stored order, n titles.
+        scores: Shape (n,): one number per candidate, higher is better; infinities are in order.
+
+    Returns:
+        All candidates, best first.
+
+    Raises:
+        UserError: The lengths differ, or a score is NaN or no number; the candidate is named. Sorting would put NaN
+            first in some libraries and last in others, so there is no right place for it.
+
+    Examples:
+        >>> rank_by_score(["So What", "Naima", "Solar"], [0.5, 2.0, 0.5])
+        ['Naima', 'So What', 'Solar']
+    """
+    if len(candidates) != len(scores):
+        raise UserError(f"found {len(scores)} scores for {len(candidates)} candidates, expected one each")
+    raw = np.asarray(scores)
+    values = raw.astype(np.float64) if raw.dtype.kind in "iuf" else np.array([_number(score) for score in scores])
+    bad = np.flatnonzero(np.isnan(values))
+    if len(bad):
+        place = int(bad[0])
+        raise UserError(
+            f"the score of {plain(candidates[place])} is {show(_plain_number(scores[place]))}, expected a number"
+        )
+    # Negating and sorting stably keeps the pool's order among ties; reversing an ascending sort would turn it round.
+    return [candidates[place] for place in np.argsort(-values, kind="stable")]
+
+
+def _plain_number(score: object) -> object:
+    return score.item() if isinstance(score, np.generic) else score
+
+
+def _number(score: object) -> float:
+    return float(score) if isinstance(score, int | float | np.number) else np.nan

@@ -1,0 +1,192 @@
+"""What predictions are scored against: pools, ground truth and groups of a dataset, read without decoding audio."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..base.genres import macro_of
+from ..base.paths import has_file_suffix, is_repo_name
+from ..errors import UserError, show, some
+
+DEFAULT_DATASET = "musicrs"
+DEFAULT_CONFIG = "query_only"
+_LISTS = ("candidates", "ground_truth")
+_COLUMNS = ["thread_id", "subreddit", "genre", *_LISTS]
+
+
+@dataclass(frozen=True)
+class References:
+    """The labels of a dataset, one entry per thread, in dataset order.
+
+    Attributes:
+        name: What the user called the dataset.
+        config: Its configuration.
+        thread_ids: Reddit names, unique.
+        candidates: Pools in stored order.
+        ground_truth: Relevant candidates, most upvoted first; may be empty.
+        groups: Labels per thread under "genre", "subreddit" and "macro".
+    """
+
+    name: str
+    config: str
+    thread_ids: Sequence[str]
+    candidates: Sequence[Sequence[str]]
+    ground_truth: Sequence[Sequence[str]]
+    groups: dict[str, list[str]]
+
+    def __len__(self) -> int:
+        return len(self.thread_ids)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Thread id to place in the dataset."""
+        return {thread_id: i for i, thread_id in enumerate(self.thread_ids)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """See `fingerprint`."""
+        return fingerprint(zip(self.thread_ids, self.candidates, self.ground_truth, strict=True))
+
+
+def fingerprint(threads: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> str:
+    """Hash what a score depends on, so that two runs can be told to be on the same data.
+
+    Args:
+        threads: (thread_id, candidates, ground_truth), in dataset order.
+
+    Returns:
+        sha256, in hexadecimal, over one UTF-8 JSON line with sorted keys per thread.
+    """
+    digest = hashlib.sha256()
+    for thread_id, candidates, ground_truth in threads:
+        row = {"thread_id": thread_id, "candidates": list(candidates), "ground_truth": list(ground_truth)}
+        digest.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def dataset_folder(dataset: str | Path) -> Path | None:
+    """Find the dataset repo folder that `dataset` names on disk.
+
+    Args:
+        dataset: The directory given to `musicrs_dataset build`, the repo folder inside it, or a dataset name.
+
+    Returns:
+        The folder that holds the configurations, or None where `dataset` is a name and not a folder.
+
+    Raises:
+        UserError: A path that does not exist or holds no dataset.
+    """
+    path = Path(dataset).expanduser()
+    folder = _repo_folder(path)
+    if folder is not None:
+        if str(dataset) == DEFAULT_DATASET:  # a folder of that name in this directory, which need not be what is meant
+            _refuse_other_folder(folder)
+        return folder
+    text = str(dataset)
+    if path.exists() and text != DEFAULT_DATASET:
+        raise UserError(
+            f"{path}: no dataset found in it; expected the directory given to `musicrs_dataset build --out`"
+        )
+    is_name = is_repo_name(text) if "/" in text else not has_file_suffix(text)
+    if not is_name or path.is_absolute() or text.startswith((".", "~")) or "\\" in text:
+        raise UserError(
+            f"{path}: no such directory; build one with `python -m musicrs_dataset build --from ... --out {path}`"
+        )
+    return None
+
+
+def _repo_folder(path: Path) -> Path | None:
+    """The one folder at a path, or in it, that holds configurations."""
+    if any(path.glob("*/test-*.parquet")):
+        return path
+    folders = sorted({shard.parent.parent for shard in path.glob("[!.]*/*/test-*.parquet")})
+    if len(folders) > 1:
+        names = [folder.name for folder in folders]
+        raise UserError(f"{path}: holds {len(names)} datasets ({some(names)}); name one of them, such as {folders[0]}")
+    return folders[0] if folders else None
+
+
+def _refuse_other_folder(folder: Path) -> None:
+    from ..base.named_dataset import REFERENCE_COLUMNS, read_installation, refuse_other_rows
+
+    installation = read_installation()
+    shared = [config for config in installation.configs if (folder / config).is_dir()] if installation else []
+    if installation is not None and not shared:
+        raise UserError(
+            f"{folder}: has none of the configurations that the name {DEFAULT_DATASET!r} was given "
+            f"({some(list(installation.configs))}); write ./{folder} to read it"
+        )
+    for config in shared[:1]:
+        columns = _read_folder(folder, config, REFERENCE_COLUMNS)
+        refuse_other_rows(columns, config, str(folder))
+
+
+def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT_CONFIG) -> References:
+    """Read pools, ground truth and groups of a dataset.
+
+    Args:
+        dataset: A directory (see `dataset_folder`), the installed name "musicrs", or a Hub id.
+        config: Configuration; the three published ones hold the same pools and labels.
+
+    Returns:
+        The references in dataset order.
+
+    Raises:
+        UserError: No such dataset or configuration, or a file that cannot be read.
+    """
+    folder = dataset_folder(dataset)
+    columns = _read_folder(folder, config) if folder is not None else _read_name(str(dataset), config)
+    _check(str(dataset if folder is None else folder / config), columns)
+    groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
+    groups["macro"] = [macro_of(genre) for genre in columns["genre"]]
+    return References(
+        str(dataset), config, columns["thread_id"], columns["candidates"], columns["ground_truth"], groups
+    )
+
+
+def _check(place: str, columns: dict[str, list[Any]]) -> None:
+    """Refuse columns of another type than a MusiCRS dataset has; scoring would only go wrong later, and in silence."""
+    threads = columns["thread_id"]
+    if not threads:
+        raise UserError(f"{place}: holds no thread; rebuild it")
+    for name in _COLUMNS:
+        kind, words = (list, "a list of titles") if name in _LISTS else (str, "text")
+        for thread, value in zip(threads, columns[name], strict=True):
+            if not isinstance(value, kind):
+                raise UserError(f"{place}: thread {thread}, column {name!r} holds {show(value)}, expected {words}")
+    if len(set(threads)) < len(threads):
+        twice = next(thread for thread, count in Counter(threads).items() if count > 1)
+        raise UserError(f"{place}: thread {twice} stands in it twice; rebuild it")
+
+
+def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> dict[str, list[Any]]:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    from ..base.named_dataset import first_line
+
+    known = sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")})
+    if config not in known:  # a name, never a pattern or a path: what a run card says is not to lead elsewhere
+        raise UserError(f"{folder}: no configuration {show(config)}; it has {', '.join(known)}")
+    shards = sorted((folder / config).glob("test-*.parquet"))
+    try:
+        table = pyarrow.concat_tables([parquet.read_table(shard, columns=list(names)) for shard in shards])
+        return {name: table.column(name).to_pylist() for name in names}
+    except (pyarrow.ArrowException, OSError, KeyError) as error:
+        raise UserError(
+            f"{folder / config}: cannot be read as a MusiCRS dataset ({first_line(error)}); rebuild it"
+        ) from error
+
+
+def _read_name(name: str, config: str) -> dict[str, list[Any]]:
+    from ..base.named_dataset import load_named
+
+    rows = load_named(name, config).select_columns(_COLUMNS)
+    return {column: list(rows[column]) for column in _COLUMNS}

@@ -1,0 +1,58 @@
+"""The score of every thread as rows of a table file (CSV or JSON lines), for plots and for reading the failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..base.files import replacing, to_json
+from ..base.text import csv_line
+from ..errors import UserError
+from .read import ScoredRun
+
+
+def thread_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Make one row per thread, in dataset order.
+
+    Args:
+        run: A scored run.
+
+    Yields:
+        Thread id and groups, the counts of its ranking, every measure under its name, and the chance level of every
+        measure under "chance <name>".
+    """
+    hits, table, references = run.table.hits, run.table, run.references
+    for i, thread in enumerate(references.thread_ids):
+        row: dict[str, Any] = {"thread_id": thread}
+        row |= {grouping: labels[i] for grouping, labels in references.groups.items()}
+        row |= {"n_candidates": len(references.candidates[i]), "n_relevant": int(hits.n_relevant[i])}
+        row |= {"missing": bool(hits.missing[i])}
+        row |= {"n_unknown": int(hits.n_unknown[i]), "n_duplicate": int(hits.n_duplicate[i])}
+        row |= {name: float(values[i]) for name, values in table.values.items()}
+        row |= {f"chance {name}": float(values[i]) for name, values in (table.chance or {}).items()}
+        yield row
+
+
+def write_thread_rows(path: str | Path, run: ScoredRun) -> None:
+    """Write the rows of `thread_rows` in the format that the name of the file asks for.
+
+    Args:
+        path: A file whose name ends in .csv or .jsonl.
+        run: A scored run.
+
+    Raises:
+        UserError: The name ends otherwise.
+    """
+    rows = thread_rows(run)
+    suffix = Path(path).suffix
+    if suffix not in (".csv", ".jsonl"):
+        raise UserError(f"{path}: found the ending {suffix!r}, expected .csv or .jsonl")
+    with replacing(path) as file:
+        if suffix == ".jsonl":
+            file.writelines(to_json(row) + "\n" for row in rows)
+            return
+        for place, row in enumerate(rows):
+            if not place:
+                file.write(csv_line(row))
+            file.write(csv_line(row.values()))

@@ -1,0 +1,55 @@
+"""From settings to a board that works: its data, its store, its limits."""
+
+from __future__ import annotations
+
+from musicrs_metric.errors import UserError
+
+from .board.board import Board
+from .board.data import Data, load_data
+from .intake import Form, take
+from .service import Desk
+from .settings import Settings
+from .store import Store
+from .store.local import LocalStore
+from .submission import Submission
+
+SUBMISSIONS = "submissions"
+CACHE = "cache"
+
+
+def open_desk(settings: Settings) -> Desk:
+    """Read the data, open the store and make the board ready.
+
+    Args:
+        settings: What to open.
+
+    Raises:
+        UserError: The dataset cannot be read, or a results repository is named without a token.
+    """
+    data = load_data(settings.dataset)
+    return Desk(settings, Board(data, open_store(settings, data), settings.results / CACHE))
+
+
+def open_store(settings: Settings, data: Data) -> Store:
+    """Open the folder, or the repository on the Hub with the folder before it.
+
+    Raises:
+        UserError: A repository is named without a token.
+    """
+    folder = settings.results / SUBMISSIONS
+    if settings.results_repo is None:
+        return LocalStore(folder)
+    if settings.token is None:
+        raise UserError(
+            f"RESULTS_REPO is {settings.results_repo}, but there is no token to write to it; set HF_TOKEN, or leave "
+            "RESULTS_REPO out to keep submissions in a folder"
+        )
+    from .store.hub import HubStore
+    from .store.remote import ResultsRepo
+
+    def accept(predictions: bytes, card: bytes) -> Submission:
+        return take(predictions, Form(), data, settings.limits, card=card).submission
+
+    store = HubStore(folder, ResultsRepo(settings.results_repo, settings.token), accept=accept)
+    store.start()
+    return store

@@ -1,0 +1,63 @@
+"""The threads on which two systems lie furthest apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from musicrs_dataset.records import Thread
+from musicrs_metric.measures import Floats
+
+from ..board.rows import Row
+from . import display_names as words
+from .address import Address
+from .form_controls import link
+from .html import Html, tag
+
+_SHOWN = 4
+
+
+def furthest(a: Row, b: Row, threads: Sequence[Thread | None], here: Address) -> Html:
+    """For each of two systems the threads on which it is furthest ahead, as links to both rankings.
+
+    Args:
+        a: The first system.
+        b: The second.
+        threads: The conversations, in the order of the rows' tables.
+        here: The page as it is.
+    """
+    apart = a.table.values[here.metric] - b.table.values[here.metric]
+    order = np.argsort(-apart, kind="stable").tolist()
+    return tag(
+        "div",
+        _threads_of(f"Where {a.label} is furthest ahead", [i for i in order if apart[i] > 0], apart, threads, here),
+        _threads_of(
+            f"Where {b.label} is furthest ahead", [i for i in order[::-1] if apart[i] < 0], apart, threads, here
+        ),
+        class_="halves",
+    )
+
+
+def _threads_of(
+    title: str, places: Sequence[int], apart: Floats, threads: Sequence[Thread | None], here: Address
+) -> Html:
+    items = [
+        tag(
+            "li",
+            link(
+                here,
+                tag("small", f"{words.points(float(apart[i]))} · {thread.genre} "),
+                thread.query or thread.thread_id,
+                tab="threads",
+                thread=thread.thread_id,
+                systems=here.compare,
+                compare="",
+            ),
+        )
+        for i in places[:_SHOWN]
+        for thread in (threads[i],)
+        if thread is not None
+    ]
+    shown = tag("ul", items, class_="furthest") if items else tag("p", "Nowhere.")
+    return tag("div", tag("h4", title, dir="auto"), shown)

@@ -1,0 +1,76 @@
+"""What a system gains from being given both the request and the clips, over the one or the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from musicrs_metric.compare.results import Bounds
+from musicrs_metric.intervals import DIFFERENCES, mean_intervals
+
+from ..board.pairing import Gain
+from . import display_names as words
+from .address import Address
+from .differences import difference, figures, scale_of
+from .form_controls import link
+from .html import Html, tag
+
+_SHOWN = 8  # the largest; the others are folded
+
+
+class Paired(NamedTuple):
+    """A paired difference without tests.
+
+    Attributes:
+        difference: Its mean over the threads.
+        interval: Its interval; None where the threads are too few.
+    """
+
+    difference: float
+    interval: Bounds | None
+
+
+def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
+    """The differences of both modalities and one, each over the same threads."""
+    if not found:
+        return []
+    values = np.stack([gain.both.table.values[metric] - gain.single.table.values[metric] for gain in found], axis=1)
+    bounds = mean_intervals(values, bounds=DIFFERENCES)
+    return [
+        Paired(float(mean), None if bounds is None else (float(bounds.low[i]), float(bounds.high[i])))
+        for i, mean in enumerate(values.mean(axis=0))
+    ]
+
+
+def gains(found: Sequence[Gain], here: Address) -> Html:
+    """What a system gains from one modality over another: the same system, with and without.
+
+    Args:
+        found: Rows with both modalities and with one.
+        here: The page as it is.
+    """
+    if not found:
+        return Html()
+    pairs = paired(found, here.metric)
+    scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs)
+    largest = sorted(zip(found, pairs, strict=True), key=lambda one: -abs(one[1].difference))
+    lines = [
+        tag(
+            "tr",
+            tag("th", link(here, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
+            tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
+            difference(pair.difference, pair.interval, scale),
+        )
+        for gain, pair in largest
+    ]
+    heads = ("System", "Modality", "Gain in points, 95 %")
+    more = len(lines) - _SHOWN
+    return tag(
+        "section",
+        tag("h3", f"What a second modality adds, on {words.metric(here.metric)}"),
+        figures(heads, lines[:_SHOWN]),
+        tag("details", tag("summary", f"{more} smaller ones"), figures(heads, lines[_SHOWN:])) if more > 0 else None,
+        aria_label="Modality gain",
+    )

@@ -1,0 +1,1 @@
+"""HTTP: the endpoints, their fields and their limits."""
