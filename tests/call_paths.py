@@ -54,7 +54,7 @@ def traced() -> Iterator[Callable[[], CallPath]]:
         yield path
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
 
 def _is_product(filename: str) -> bool:
