@@ -40,6 +40,7 @@ class Entry(NamedTuple):
         is_ranked: Whether the first number is called a rank.
         is_bracketed: Whether the first number is in square brackets.
         between: What stands between the two numbers.
+        marker: The list marker in front of a title.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Entry(NamedTuple):
     is_ranked: bool = False
     is_bracketed: bool = False
     between: str = ""
+    marker: str = ""
 
 
 class Candidates:
@@ -109,7 +111,7 @@ class Candidates:
             return None
         start = None if self.titles.is_title(text) else marker(text)
         ranked = start is not None and bool(re.search(r"rank|place|pos|#|\dst|\dnd|\drd|\dth", text[: start.end], re.IGNORECASE))
-        return entry._replace(first=start.number if start else None, is_ranked=ranked)
+        return entry._replace(first=start.number if start else None, is_ranked=ranked, marker=text[: start.end] if start else "")
 
     def _numbered(self, text: str, entry: Entry) -> Entry | None:
         lead = _LEAD.match(text)
@@ -126,7 +128,9 @@ class Candidates:
         )
         if entry.title is None and not is_marked and not _AFTER.match(text, one.end()):
             return None
-        two = _NUMBER.match(text, end) if is_marked and one["digits"].isdecimal() else None
+        two = _NUMBER.match(text, end) if is_marked and entry.title is None and one["digits"].isdecimal() else None
+        if two is not None and is_bracketed and "[" not in two["open"]:
+            two = None  # "[64] 1916" is a number and its title
         second, end_of_number = None, one.end()
         if two is not None and not _NO_IDENTIFIER.match(text, two.end()) and (_AFTER.match(text, two.end()) or "]" in two["close"]):
             second, end_of_number = int(two["digits"]), two.end()
@@ -157,7 +161,9 @@ class Candidates:
         merely_counted = not with_both and not twice and all(
             entry.first == at and not entry.is_bracketed and not entry.is_plain for at, entry in enumerate(entries, 1)
         )
-        ranks = merely_counted or 2 * other > len(with_both) and 2 * other >= len(entries) or 2 * twice >= len(entries)
+        counts = [entry.first for entry in entries] == list(range(1, len(entries) + 1))
+        others = 2 * other > len(with_both) and 2 * other >= len(entries)
+        ranks = merely_counted or (counts and other > 0) or others or 2 * twice >= len(entries)
         return [self._item(entry, ranks) for entry in entries]
 
     def _item(self, entry: Entry, ranks: bool) -> Item:

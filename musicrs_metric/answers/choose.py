@@ -22,7 +22,7 @@ def joined(lists: Sequence[FoundList], candidates: Candidates) -> list[FoundList
     """
     whole: list[FoundList] = []
     for part in lists:
-        if whole and _goes_on(whole[-1], part):
+        if whole and _goes_on(whole[-1], part, len(candidates)):
             whole[-1] = _together(whole[-1], part, candidates)
         else:
             whole.append(part)
@@ -59,14 +59,21 @@ def _states_ranking(found: FoundList, candidates: Candidates, *, is_alone: bool)
     """Whether an answer puts a list forward as a ranking: by what stands in front of it, or by its form."""
     if found.purpose in _ASIDE or (found.purpose == "more" and found.kind in _INLINE):
         return False
-    if found.states_order or found.purpose in ("final", "ranking"):
+    if found.states_order:
         return True
-    is_counted = found.kind == "number"
-    if found.is_in_pool_order(len(candidates)):
-        # The prompt of numbered candidates has them in lines of their own, so that such lines may be its echo.
-        is_echo = candidates.numbered and found.kind in ("number", "bullet", "bare")
-        return is_alone and found.is_plain and not is_echo
-    return is_counted or found.is_plain
+    says_so = found.purpose in ("final", "ranking")
+    if not found.is_in_pool_order(len(candidates)):
+        return says_so or found.kind in ("number", "values") or found.is_plain
+    if says_so and found.is_headed:
+        return True
+    return is_alone and found.is_plain and not _is_echo(found, candidates)
+
+
+def _is_echo(found: FoundList, candidates: Candidates) -> bool:
+    """Whether a list has the form in which a prompt shows its candidates, and not the one that prompts ask for."""
+    if candidates.numbered:
+        return any(entry.title is not None for entry in found.entries)
+    return found.kind in ("bullet", "values") or any("[" in entry.marker for entry in found.entries)
 
 
 def _unless_summary(stated: Sequence[FoundList], size: int) -> FoundList:
@@ -86,7 +93,7 @@ def _is_walk_part(found: FoundList, lists: Sequence[FoundList]) -> bool:
     return len(found.places) == 1 and any(other.purpose == "walk" for other in lists)
 
 
-def _goes_on(whole: FoundList, part: FoundList) -> bool:
+def _goes_on(whole: FoundList, part: FoundList, size: int) -> bool:
     if not whole.places or not part.places or "values" in (whole.kind, part.kind):
         return part.purpose == "more" and bool(whole.places and part.places) and not set(whole.places) & set(part.places)
     shares = bool(set(whole.places) & set(part.places))
@@ -96,10 +103,10 @@ def _goes_on(whole: FoundList, part: FoundList) -> bool:
         return False
     if part.kind in _INLINE:
         return not shares and part.purpose is None and part.follows_directly and part.start == whole.end + 1
-    if part.kind in _LINES and _continues_walk(whole, part) and part.purpose != "final":
+    if part.kind in _LINES and _continues_walk(whole, part) and not (part.purpose and part.is_headed):
         return True
     if part.purpose is None:
-        return not shares or (len(part.listed) == 1 and part.follows_directly and not _counts_anew(part))
+        return not shares or (len(part.listed) == 1 and part.follows_directly and not _counts_anew(part) and len(whole.places) < size)
     counts_on = _first(part) is not None and _first(part) == (_last(whole) or -1) + 1 and (_first(part) or 0) > 1
     return not shares and (counts_on or part.purpose == whole.purpose == "ranking") and part.purpose != "final"
 
@@ -126,6 +133,7 @@ def _together(whole: FoundList, part: FoundList, candidates: Candidates) -> Foun
     if whole.entries and part.entries:
         made = from_entries(
             whole.kind, (*whole.entries, *part.entries), candidates, lines=(whole.start, part.end), purpose=whole.purpose,
+            is_headed=whole.is_headed,
             follows_directly=whole.follows_directly,
         )  # fmt: skip
         return replace(made, states_order=made.states_order or (whole.states_order and part.states_order))

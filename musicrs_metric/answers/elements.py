@@ -20,6 +20,9 @@ _HTML_TEXT = frozenset("b i u s em strong span a code sup sub small mark font ce
 _HTML_TABLE = frozenset("table tr td th thead tbody tfoot caption".split())
 _NEED_NO_END = frozenset("br hr li p tr td th".split())
 _DEEPEST = 30
+# One line feed, however many elements ask for it; no text has this sign left.
+_BREAK = "\x0b"
+_BREAKS = re.compile(r"\x0b+")
 
 
 class _Element:
@@ -35,7 +38,7 @@ class _Element:
         if name in ("td", "th"):
             return f"{' '.join(inner.split())} | "
         if name == "tr":
-            return f"\n| {inner.strip()}\n"
+            return f"{_BREAK}| {inner.strip()}{_BREAK}"
         if name in _HTML_TEXT:
             return f"**{inner}**" if name in ("b", "strong") and inner.strip() else inner
         if self.fields or self.attributes:
@@ -43,7 +46,7 @@ class _Element:
         if _ANSWER.fullmatch(name):
             return f"\n\n{name.replace('_', ' ').replace('-', ' ')}:\n{inner}\n\n"
         if name == "li" or (_FIELD.fullmatch(name) and "\n" not in inner.strip()):
-            return f"\n- {inner.strip()}\n"
+            return f"{_BREAK}- {inner.strip()}{_BREAK}"
         return f"\n{inner}\n"
 
     def _record(self, inner: str) -> str:
@@ -92,7 +95,7 @@ def elements_as_lines(text: str) -> str:
     stack[-1].pieces.append(text[at:])
     while len(stack) > 1:
         _close(stack, stack[-1].name)
-    return "".join(stack[0].pieces)
+    return _BREAKS.sub("\n", "".join(stack[0].pieces))
 
 
 def _attributes(name: str, more: str) -> dict[str, str]:

@@ -42,6 +42,10 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
 )
 
 
+# Names of columns that may only count the rows.
+_COUNTERS = ("#", "no", "no.", "")
+
+
 def role(name: str) -> Role | None:
     """What a field holds, by its name."""
     words = " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()).strip("*:` ")
@@ -83,7 +87,8 @@ def from_records(records: Sequence[Record], candidates: Candidates) -> Ordered |
         for name in (name for name in names if roles[name] == kind and name != best):
             values = [to_number(record.get(name)) for record in rows]
             if sum(value is not None for value in values) * 2 > len(values):
-                return items, in_order(items, values, _meaning(kind)), True
+                only_counts = name in _COUNTERS and values == list(range(1, len(values) + 1))
+                return items, in_order(items, values, _meaning(kind)), not only_counts
     return items, items, False
 
 

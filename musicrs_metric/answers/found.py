@@ -29,6 +29,7 @@ class FoundList:
         start: Line of its first item, from 0.
         end: Line of its last item.
         purpose: What stands in front of it says that it is.
+        is_headed: Whether a heading says so, and not a sentence that may be about something else.
         entries: The entries behind the items, of lines and rows; they are read again where two lists become one.
         states_order: Whether its form says that it is a ranking: ranks, scores, `>`, a list in JSON.
         is_plain: Whether its items say nothing but the candidates.
@@ -42,6 +43,7 @@ class FoundList:
     start: int
     end: int
     purpose: Purpose | None = None
+    is_headed: bool = False
     entries: tuple[Entry, ...] = field(default=(), repr=False)
     states_order: bool = False
     is_plain: bool = False
@@ -81,6 +83,7 @@ def from_entries(
     *,
     lines: tuple[int, int],
     purpose: Purpose | None = None,
+    is_headed: bool = False,
     follows_directly: bool = False,
     is_worst_first: bool = False,
 ) -> FoundList:
@@ -92,6 +95,7 @@ def from_entries(
         candidates: The pool.
         lines: Its first and its last line.
         purpose: What stands in front of it says that it is.
+        is_headed: Whether that is a heading.
         follows_directly: Whether nothing stands between it and the list before it.
         is_worst_first: Whether its heading says that it begins with the worst.
     """
@@ -105,7 +109,7 @@ def from_entries(
     elif is_worst_first:
         items = items[::-1]
     return FoundList(
-        kind, listed, tuple(items), *lines, purpose, entries,
+        kind, listed, tuple(items), *lines, purpose, is_headed, entries,
         states_order=bool(values) or kind == "chain" or is_worst_first or _is_ranked(entries),
         is_plain=all(entry.is_plain for entry, item in zip(entries, listed, strict=True) if item.place is not None),
         follows_directly=follows_directly,

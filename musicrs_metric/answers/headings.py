@@ -77,8 +77,10 @@ _WORST_FIRST = re.compile(
     re.IGNORECASE,
 )
 _STRONG = re.compile(
-    r"\b(?:(?:final|my|the|correct(?:ed)?|revised|overall|resulting|proper|updated|new|this|is) (?:\w+ ){0,2}(?:ranking|order|answer|list)|here (?:is|are)|here['’]s|on second thought"
-    r"|wait|actually|scratch that|go(?:ing)? through|one by one|as follows|best first|(?:from )?best to worst|let me|let['’]s|rank them)\b",
+    r"\b(?:(?:final|my|the|correct(?:ed)?|revised|overall|resulting|proper|updated|new) (?:\w+ ){0,2}(?:ranking|order|answer|list)"
+    r"(?: (?:is|would be|should be|looks?|follows|below|becomes|now|again|of the|that|with|from|by|as|based)|(?=\W*$))"
+    r"|here (?:is|are)|here['’]s|on second thought|wait|actually|scratch that|go(?:ing)? through|one by one|as follows|best first"
+    r"|(?:from )?best to worst|let me|let['’]s|rank them|i (?:would |will |['’]d |['’]ll )?(?:now )?rank)\b",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*\n]{1,100}(?:\*\*|__)\s*$)")

@@ -41,7 +41,7 @@ def plain(text: str, *, numbered: bool) -> str:
     if _LATEX.search(text):
         text = _without_latex(text)
     text = elements_as_lines(text)
-    return _ascii_digits(text) if numbered else text
+    return _ascii_numbers(text) if numbered else text
 
 
 _REGION = re.compile(r"<(/)?(answer|final[_ -]?answer|final|output|response)>", re.IGNORECASE)
@@ -83,7 +83,11 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def _ascii_digits(text: str) -> str:
+# Other scripts have punctuation of their own.
+_AS_ASCII = str.maketrans("【】［］（）：，、；＞", "[][]():,,;>")
+
+
+def _ascii_numbers(text: str) -> str:
     if text.isascii():
         return text
     return "".join(
@@ -94,5 +98,5 @@ def _ascii_digits(text: str) -> str:
         else f" [{ord(character) - ord('①') + 1}] "
         if "①" <= character <= "⑳"
         else character
-        for character in text
+        for character in text.translate(_AS_ASCII)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from .candidates import Candidates, Entry
@@ -12,7 +12,7 @@ from .items import is_talk
 from .versions import starts_with_part
 from .wrapping import bare
 
-_COUNT = re.compile(r"(?:^|(?<=\s))[(\[]?\d{1,3}[.)\]:](?=\s)")  # 1. This 2. That
+_COUNT = re.compile(r"(?:^|(?<=\s))[(\[]?(\d{1,3})[.)\]:](?=\s)")  # 1. This 2. That
 # In the order of preference where several fit equally well.
 _SEPARATORS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("row", _COUNT),
@@ -24,7 +24,9 @@ _SEPARATORS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("row", re.compile(r"[,，、](?!\d{3}\b)")),
 )
 _RISING = _SEPARATORS[2][1]
-_NUMBERS_ONLY = re.compile(r"[\s\[\](){}*_`]*-?\d{1,9}(?:[\s\[\](){}*_`]+-?\d{1,9}){1,2000}[\s\[\](){}*_`.]*")
+_NUMBERS_ONLY = re.compile(
+    r"[\s(*_`]*-?\d{1,9}(?:[\s*_`]+-?\d{1,9}){1,2000}[\s)*_`.]*|\s*\[-?\d{1,9}\](?:\s*\[-?\d{1,9}\]){1,2000}\s*"
+)
 # A comma inside of these belongs to a title or to a remark.
 _WRAPPED = re.compile(
     r"\*\*[^*\n]{1,200}\*\*|(?<!\w)\"[^\"\n]{1,200}\"(?!\w)|“[^”\n]{1,200}”|«[^»\n]{1,200}»|\((?!\d{1,4}\))[^()\n]{1,200}\)|(?<!\])\[[^\[\]\n]{1,200}\]"
@@ -92,10 +94,14 @@ class Rows:
         return [entry for entry in entries if entry is not None and entry.title is not None]
 
     def _under(self, kind: Kind, separator: re.Pattern[str], line: str) -> Iterator[Row]:
-        gaps = [(gap.start(), gap.end()) for gap in separator.finditer(line)]
         if separator is _COUNT:
-            yield self._row(kind, self._counted(line, gaps), "")
+            counts = _counting(line)
+            if counts or self._candidates.numbered:
+                entries = self._counted(line, counts or [gap.start() for gap in separator.finditer(line)])
+                if counts or all(entry.title is not None for entry in entries):
+                    yield self._row(kind, entries, "")
             return
+        gaps = [(gap.start(), gap.end()) for gap in separator.finditer(line)]
         wrapped = [(span.start(), span.end()) for span in _WRAPPED.finditer(line)]
         outside = list(_outside(gaps, wrapped)) if wrapped else gaps
         for borders in (outside, gaps) if len(outside) < len(gaps) else (gaps,):
@@ -112,8 +118,7 @@ class Rows:
     def _n_named(self, row: Row) -> int:
         return len(distinct(self._candidates.items(row.entries)))
 
-    def _counted(self, line: str, gaps: Iterable[tuple[int, int]]) -> list[Entry]:
-        starts = [start for start, _ in gaps]
+    def _counted(self, line: str, starts: list[int]) -> list[Entry]:
         if line[: starts[0]].strip(_EDGES + ":"):
             starts = [0, *starts] if self._candidates.entry(line[: starts[0]], listed=True) else starts
         pieces = [line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
@@ -137,7 +142,7 @@ class Rows:
             if last > at:
                 entry: Entry | None = Entry(bare(piece), titles.whole(piece), is_plain=True)
             elif at == 0:
-                label, entry = self._first(piece)
+                label, entry = self._first(kind, piece)
             else:
                 entry = self._piece(kind, piece)
             if entry is not None:
@@ -163,17 +168,30 @@ class Rows:
         rest = piece.strip(_EDGES)[len(str(entry.first)) :].lstrip(" ])*_`")
         return entry if not rest or rest[0] in "(:-–—." else None
 
-    def _first(self, piece: str) -> tuple[str, Entry | None]:
+    def _first(self, kind: Kind, piece: str) -> tuple[str, Entry | None]:
         """The first piece, apart from a label in front of it."""
-        entry = self._piece("row", piece)
+        entry = self._piece(kind, piece)
         ends = [label.end() for label in _LABEL_END.finditer(piece[:_LONGEST_LABEL])][-_MOST_LABELS:]
         if entry is not None and (entry.is_plain or not ends):
             return "", entry
         for end in ends if entry is None else ends[-1:]:
-            behind = self._piece("row", piece[end:])
+            behind = self._piece(kind, piece[end:])
             if behind is not None and (entry is None or self._candidates.titles.whole(piece[:end]) is None):
                 return piece[:end], behind
         return "", entry
+
+
+def _counting(line: str) -> list[int]:
+    """Where the numbers 1, 2, 3 ... of a row stand; numbers within titles do not count on."""
+    starts: list[int] = []
+    end = 0
+    for number in _COUNT.finditer(line):
+        if int(number[1]) == len(starts) + 1 and (not starts or line[end : number.start()].strip(_EDGES)):
+            starts.append(number.start())
+            end = number.end()
+        elif not starts:
+            break
+    return starts if len(starts) > 1 else []
 
 
 def _outside(gaps: list[tuple[int, int]], wrapped: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

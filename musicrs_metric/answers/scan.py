@@ -8,7 +8,7 @@ from itertools import groupby
 
 from .candidates import Candidates, Entry
 from .found import FoundList, Kind, from_entries
-from .headings import Purpose, is_worst_first, line_purpose, purpose
+from .headings import Purpose, is_heading, is_worst_first, line_purpose, purpose
 from .json_values import JsonValue, json_values
 from .lines import Line, is_unknown_item, main_kind, read_paragraph
 from .rows import Row, Rows
@@ -17,6 +17,7 @@ from .values import Values
 from .wrapping import bare
 
 _HEADING_LINES = 3
+_MOST_WORDS_BETWEEN = 12
 _BETWEEN_OBJECTS = " \t\n\r,;-*•.()0123456789"
 
 
@@ -66,7 +67,7 @@ def _json(text: str, values: Values) -> tuple[list[FoundList], str]:
         found.append(
             FoundList(
                 "values", tuple(listing.listed), tuple(listing.items), line, last, listing.purpose,
-                states_order=listing.states_order, is_plain=True, is_open=group[-1].is_open,
+                states_order=listing.states_order, is_plain=listing.states_order, is_open=group[-1].is_open,
             )
         )  # fmt: skip
         end, line = stop, last
@@ -77,12 +78,19 @@ def _grouped(values: Iterator[JsonValue], text: str) -> Iterator[list[JsonValue]
     """Objects that follow each other and hold no lists are one list."""
     group: list[JsonValue] = []
     for value in values:
-        if group and not (_is_flat(group[-1]) and _is_flat(value) and not text[group[-1].end : value.start].strip(_BETWEEN_OBJECTS)):
+        if group and not (_are_alike(group[-1], value) and not text[group[-1].end : value.start].strip(_BETWEEN_OBJECTS)):
             yield group
             group = []
         group.append(value)
     if group:
         yield group
+
+
+def _are_alike(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two objects are records of one table, or maps of one title each."""
+    if not (_is_flat(one) and _is_flat(other)):
+        return False
+    return bool(one.value.keys() & other.value.keys()) or len(one.value) == len(other.value) == 1
 
 
 def _is_flat(value: JsonValue) -> bool:
@@ -98,6 +106,7 @@ class _Scanner:
         self._current: list[Line] = []
         self._purpose: Purpose | None = None
         self._heading: list[str] = []
+        self._headed = False
         self._before: list[str] = []  # lines since the last list
 
     def line(self, line: Line, among_items: bool) -> None:
@@ -116,7 +125,7 @@ class _Scanner:
             if not self._named():
                 # Lines that name nothing in front of the first that does belong to the list where they look like it.
                 self._current = [other for other in self._current if other.kind == line.kind]
-                self._purpose, self._heading = self._purpose_before(), list(self._before)
+                self._purpose, self._heading, self._headed = self._purpose_before(), list(self._before), self._is_headed()
             self._current.append(line)
             self._before = []
         else:
@@ -131,12 +140,11 @@ class _Scanner:
         before, direct = self._purpose_before(), not self._before
         if isinstance(made, Table):
             table = from_table(made, self._candidates, before, follows_directly=direct)
-            if table is None:
-                return
-            self._add(table)
+            if table is not None:
+                self._add(replace(table, is_headed=self._is_headed()))
         else:
             says = before if before in ("draft", "excluded", "final") else made.purpose or before
-            self._add(replace(made, purpose=says, follows_directly=direct))
+            self._add(replace(made, purpose=says, is_headed=self._is_headed() or says != before, follows_directly=direct))
 
     def close(self) -> None:
         """End the list of lines that is being read."""
@@ -153,7 +161,7 @@ class _Scanner:
         self._add(
             from_entries(
                 kind, entries, self._candidates, lines=(kept[0].at, kept[-1].at), purpose=self._purpose if named else None,
-                follows_directly=not self._heading, is_worst_first=bool(self._heading) and is_worst_first(self._heading[-1]),
+                is_headed=self._headed, follows_directly=not self._heading, is_worst_first=bool(self._heading) and is_worst_first(self._heading[-1]),
             ),
             keep_before=True,
         )  # fmt: skip
@@ -169,6 +177,7 @@ class _Scanner:
         self._add(
             from_entries(
                 row.kind, row.entries, self._candidates, lines=(line.at, line.at), purpose=says or self._purpose_before(),
+                is_headed=says is not None or self._is_headed(),
                 follows_directly=not self._before, is_worst_first=is_worst_first(heading),
             )
         )  # fmt: skip
@@ -196,6 +205,17 @@ class _Scanner:
         return counted and (not self._candidates.numbered or place in places)
 
     def _purpose_before(self) -> Purpose | None:
-        says = map(line_purpose, reversed(self._before[-_HEADING_LINES:]))
-        return next((said for said in says if said is not None), None)
+        return line_purpose(self._heading_before())
+
+    def _is_headed(self) -> bool:
+        return is_heading(self._heading_before())
+
+    def _heading_before(self) -> str:
+        """The last line before the next list that says what it is."""
+        for line in reversed(self._before[-_HEADING_LINES:]):
+            if line_purpose(line) is not None:
+                return line
+            if len(line.split()) > _MOST_WORDS_BETWEEN:
+                break
+        return ""
 

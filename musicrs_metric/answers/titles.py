@@ -100,6 +100,8 @@ class Titles:
             return None
         layers = [piece for rest in unmarked(text) for piece in unwrapped(rest)]
         for piece in layers:
+            if self._numbered and self._is_identifier(piece, text):
+                continue
             place = self._pool.resolve(piece)
             if place is not None:
                 return place
@@ -108,6 +110,14 @@ class Titles:
             if place is not None:
                 return place
         return None
+
+    def _is_identifier(self, piece: str, text: str) -> bool:
+        """Whether a number behind a marker is the identifier asked for, and not a title such as `360`."""
+        number = NUMBER_ALONE.fullmatch(piece)
+        if number is None:
+            return False
+        is_echo = text.lstrip(" *_-").startswith("[") and "[" not in piece
+        return not is_echo and ("[" in piece or 0 <= int(number[1][:9]) <= len(self._pool))
 
     def _by_form(self, text: str) -> int | None:
         form = words(text)
