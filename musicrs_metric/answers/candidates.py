@@ -7,24 +7,30 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..matching import Pool
-
 from .result import Item
 from .scores import Score, score_in
 from .titles import NUMBER_ALONE, Titles
 from .wrapping import bare, marker
 
-_LEAD = re.compile(r"[\s*_`>+•·●▪◦–—-]*(?:#{1,6}\s+)?[\s*_`]*(?:(?:and|then|finally|lastly|followed by|&)\s+)?")
+_LEAD = re.compile(
+    r"[\s*_`>+•·●▪◦–—-]*(?:#{1,6}\s+)?[\s*_`]*(?:\(?[a-z][.)]\s+)?(?:(?:and|then|finally|lastly|followed by|&)\s+)?",
+    re.IGNORECASE,
+)
 _LABEL = r"(?:rank|place|position|pos|song|track|item|candidate|title|option|identifier|id|number|no|nr|index|choice)"
 _NUMBER = re.compile(
     rf"(?P<label>{_LABEL}\b[.:]?\s?|#|№)?(?P<open>[\[({{\"'*_`$]{{0,4}})#?(?P<digits>-?\d{{1,9}})(?P<zero>\.0+(?!\d))?"
     r"(?P<ordinal>st|nd|rd|th)?(?P<close>[\])}\"'*_`$]{0,4})",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"(?P<sign>[.)、．](?![\d])|[:：=,](?=[\s\[\]*(#A-Za-z]|$)|\s{1,9}[-–—=](?=\s)|\s?(?:->|→|=>)|\t)?[.:*_`)\]]{0,4}\s*[\[(]?\s*")
+_BETWEEN = re.compile(
+    r"(?P<sign>[.)、．](?![\d])|[:：=,](?=[\s\[\]*(#A-Za-z]|$)|\s{1,9}[-–—=](?=\s)|\s?(?:->|→|=>)|\t)?[.:*_`)\]]{0,4}\s*[\[(]?\s*"
+)
 _RANK_WORD = re.compile(r"rank|place|pos", re.IGNORECASE)
 _AFTER = re.compile(r"\s*(?:$|[.,;:!?)(\]}|*_`\"'’“”]|[-–—=>→]|\b(?:and|then|und|y|et|is|with|because|as|for)\b)")
 # A number with one of these behind it counts something else.
-_NO_IDENTIFIER = re.compile(r"\s?(?:[%/°:]\s?\d|%|/|\.\d|:\d\d|(?:bpm|hz|k?m|s|min|points?|stars?|out of)\b)", re.IGNORECASE)
+_NO_IDENTIFIER = re.compile(
+    r"\s?(?:[/°]\s?\d|%|/|\.\d|:\d\d|(?:bpm|hz|k?m|s|min|points?|stars?|out of)\b)", re.IGNORECASE
+)
 
 
 class Entry(NamedTuple):
@@ -110,8 +116,12 @@ class Candidates:
         if found is None:
             return None
         start = None if self.titles.is_title(text) else marker(text)
-        ranked = start is not None and bool(re.search(r"rank|place|pos|#|\dst|\dnd|\drd|\dth", text[: start.end], re.IGNORECASE))
-        return entry._replace(first=start.number if start else None, is_ranked=ranked, marker=text[: start.end] if start else "")
+        ranked = start is not None and bool(
+            re.search(r"rank|place|pos|#|\dst|\dnd|\drd|\dth", text[: start.end], re.IGNORECASE)
+        )
+        return entry._replace(
+            first=start.number if start else None, is_ranked=ranked, marker=text[: start.end] if start else ""
+        )
 
     def _numbered(self, text: str, entry: Entry) -> Entry | None:
         lead = _LEAD.match(text)
@@ -124,7 +134,12 @@ class Candidates:
         is_bracketed = "[" in one["open"] or "]" in one["close"]
         rest = text[one.end() :]
         is_marked = bool(
-            is_bracketed or one["label"] or (between and between["sign"]) or not rest.strip(" *_`.)") or rest.lstrip()[:1] in "("
+            is_bracketed
+            or one["label"]
+            or ")" in one["close"]
+            or (between and between["sign"])
+            or not rest.strip(" *_`.)")
+            or rest.lstrip()[:1] in "("
         )
         if entry.title is None and not is_marked and not _AFTER.match(text, one.end()):
             return None
@@ -132,12 +147,18 @@ class Candidates:
         if two is not None and is_bracketed and "[" not in two["open"]:
             two = None  # "[64] 1916" is a number and its title
         second, end_of_number = None, one.end()
-        if two is not None and not _NO_IDENTIFIER.match(text, two.end()) and (_AFTER.match(text, two.end()) or "]" in two["close"]):
+        if (
+            two is not None
+            and not _NO_IDENTIFIER.match(text, two.end())
+            and (_AFTER.match(text, two.end()) or "]" in two["close"])
+        ):
             second, end_of_number = int(two["digits"]), two.end()
             rest = text[end_of_number:]
         plain = entry.is_plain or not rest.strip(" \t.,;:*_`)]}\"'$")
         return entry._replace(
-            text=entry.text if entry.title is not None or any(map(str.isalpha, rest)) else text[one.start() : end_of_number].strip(),
+            text=entry.text
+            if entry.title is not None or any(map(str.isalpha, rest))
+            else text[one.start() : end_of_number].strip(),
             first=int(one["digits"]),
             second=second,
             score=score_in(rest),
@@ -158,8 +179,13 @@ class Candidates:
         with_both = [entry for entry in entries if entry.title is not None and entry.first is not None]
         other = sum(entry.title != self.by_number(entry.first or 0) for entry in with_both)
         twice = sum(entry.second is not None for entry in entries)
-        merely_counted = not with_both and not twice and all(
-            entry.first == at and not entry.is_bracketed and not entry.is_plain for at, entry in enumerate(entries, 1)
+        merely_counted = (
+            not with_both
+            and not twice
+            and all(
+                entry.first == at and not entry.is_bracketed and not entry.is_plain
+                for at, entry in enumerate(entries, 1)
+            )
         )
         counts = [entry.first for entry in entries] == list(range(1, len(entries) + 1))
         others = 2 * other > len(with_both) and 2 * other >= len(entries)

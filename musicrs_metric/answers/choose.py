@@ -49,6 +49,7 @@ def chosen(lists: Sequence[FoundList], candidates: Candidates, *, is_alone: bool
         [found for found in ordered if found.purpose in ("final", "ranking")],
         [found for found in ordered if len(found.places) > 1 and found.purpose != "walk"],
         [found for found in ordered if found.purpose != "walk" and not _is_walk_part(found, usable)],
+        [found for found in ordered if len(found.places) > 1],
     ):
         if level:
             return level[-1]
@@ -95,7 +96,9 @@ def _is_walk_part(found: FoundList, lists: Sequence[FoundList]) -> bool:
 
 def _goes_on(whole: FoundList, part: FoundList, size: int) -> bool:
     if not whole.places or not part.places or "values" in (whole.kind, part.kind):
-        return part.purpose == "more" and bool(whole.places and part.places) and not set(whole.places) & set(part.places)
+        return (
+            part.purpose == "more" and bool(whole.places and part.places) and not set(whole.places) & set(part.places)
+        )
     shares = bool(set(whole.places) & set(part.places))
     if part.purpose == "more" and whole.purpose not in ("draft", "excluded"):
         return not shares and (whole.purpose != "walk" or part.kind == whole.kind)
@@ -106,7 +109,9 @@ def _goes_on(whole: FoundList, part: FoundList, size: int) -> bool:
     if part.kind in _LINES and _continues_walk(whole, part) and not (part.purpose and part.is_headed):
         return True
     if part.purpose is None:
-        return not shares or (len(part.listed) == 1 and part.follows_directly and not _counts_anew(part) and len(whole.places) < size)
+        return not shares or (
+            len(part.listed) == 1 and part.follows_directly and not _counts_anew(part) and len(whole.places) < size
+        )
     counts_on = _first(part) is not None and _first(part) == (_last(whole) or -1) + 1 and (_first(part) or 0) > 1
     return not shares and (counts_on or part.purpose == whole.purpose == "ranking") and part.purpose != "final"
 
@@ -130,7 +135,7 @@ def _counts_anew(found: FoundList) -> bool:
 
 
 def _together(whole: FoundList, part: FoundList, candidates: Candidates) -> FoundList:
-    if whole.entries and part.entries:
+    if whole.entries and part.entries and whole.kind == part.kind:
         made = from_entries(
             whole.kind, (*whole.entries, *part.entries), candidates, lines=(whole.start, part.end), purpose=whole.purpose,
             is_headed=whole.is_headed,

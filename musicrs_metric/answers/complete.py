@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..base.seeds import shuffled
 from ..matching import Pool
 from ..predictions import Prediction
-
-from ..base.seeds import shuffled
 from .result import Reading
 
 

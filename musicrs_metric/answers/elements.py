@@ -9,16 +9,64 @@ _TAG = re.compile(
     r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]{0,30})(?P<more>(?:=[\w.-]{1,40})?(?:\s(?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'){0,300}?)?)(?P<empty>/)?>"
 )
 _ATTRIBUTE = re.compile(r"([\w:-]{1,40})\s?=\s?(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]{1,100}))")
-_ANSWER = re.compile(r"(?:final|answer|ranking|ranked|results?|output|response|recommendations?)[a-z_-]{0,20}", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"(?:final|answer|ranking|ranked|results?|output|response|recommendations?)[a-z_-]{0,20}", re.IGNORECASE
+)
 _FIELD = re.compile(
     r"(?:(?:song|candidate|track|item)[_-]?)?(?:id|number|no|index|title|name|rank|position|score|relevance\w*|rating|probability"
     r"|confidence|artist|reason|comment|track|song|candidate|item|entry)",
     re.IGNORECASE,
 )
-_HTML_LINES = frozenset("p br hr div ul ol dl section article header h1 h2 h3 h4 h5 h6 body html pre main blockquote".split())
-_HTML_TEXT = frozenset("b i u s em strong span a code sup sub small mark font center q cite tt kbd".split())
-_HTML_TABLE = frozenset("table tr td th thead tbody tfoot caption".split())
-_NEED_NO_END = frozenset("br hr li p tr td th".split())
+_HTML_LINES = frozenset(
+    [
+        "p",
+        "br",
+        "hr",
+        "div",
+        "ul",
+        "ol",
+        "dl",
+        "section",
+        "article",
+        "header",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "body",
+        "html",
+        "pre",
+        "main",
+        "blockquote",
+    ]
+)
+_HTML_TEXT = frozenset(
+    [
+        "b",
+        "i",
+        "u",
+        "s",
+        "em",
+        "strong",
+        "span",
+        "a",
+        "code",
+        "sup",
+        "sub",
+        "small",
+        "mark",
+        "font",
+        "center",
+        "q",
+        "cite",
+        "tt",
+        "kbd",
+    ]
+)
+_HTML_TABLE = frozenset(["table", "tr", "td", "th", "thead", "tbody", "tfoot", "caption"])
+_NEED_NO_END = frozenset(["br", "hr", "li", "p", "tr", "td", "th"])
 _DEEPEST = 30
 # One line feed, however many elements ask for it; no text has this sign left.
 _BREAK = "\x0b"

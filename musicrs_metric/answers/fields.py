@@ -31,7 +31,13 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("rank", re.compile(r"(?:(?:final|new|my|overall)\s)?(?:rank(?:ing)?|position|pos\.?|place|order|#)|rang|platz|rango|排名|名次|順位|순위", re.IGNORECASE)),
+    (
+        "rank",
+        re.compile(
+            r"(?:(?:final|new|my|overall)\s)?(?:rank(?:ing)?|position|pos\.?|place|order|#)|rang|platz|rango|排名|名次|順位|순위",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "title",
         re.compile(
@@ -48,7 +54,9 @@ _COUNTERS = ("#", "no", "no.", "")
 
 def role(name: str) -> Role | None:
     """What a field holds, by its name."""
-    words = " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()).strip("*:` ")
+    words = " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()).strip(
+        "*:` "
+    )
     return next((role for role, pattern in _ROLES if pattern.fullmatch(words)), None)
 
 
@@ -67,7 +75,11 @@ def from_records(records: Sequence[Record], candidates: Candidates) -> Ordered |
     """
     names = list(dict.fromkeys(name for record in records for name in record))
     roles = {name: role(name) for name in names}
-    columns = {name: _column(records, name, roles[name], candidates) for name in names if roles[name] not in ("rank", "score", "distance")}
+    columns = {
+        name: _column(records, name, roles[name], candidates)
+        for name in names
+        if roles[name] not in ("rank", "score", "distance")
+    }
     best = _candidate_column(columns, roles)
     if best is None and candidates.numbered:
         # A rank may be what numbers are called that nothing else explains.
@@ -81,7 +93,11 @@ def from_records(records: Sequence[Record], candidates: Candidates) -> Ordered |
         return None
     others = [name for name in columns if name != best and roles[name] in ("id", "title")]
     rows = [record for record in records if _is_something(record.get(best)) or any(record.get(name) for name in others)]
-    items = [columns[best][at] for at, record in enumerate(records) if record in rows] if len(rows) < len(records) else columns[best]
+    items = (
+        [columns[best][at] for at, record in enumerate(records) if record in rows]
+        if len(rows) < len(records)
+        else columns[best]
+    )
     items = _completed(items, [columns[name] for name in others], roles[best]) if len(rows) == len(records) else items
     for kind in ("rank", "score", "distance"):
         for name in (name for name in names if roles[name] == kind and name != best):
@@ -103,7 +119,8 @@ def _is_something(value: Any) -> bool:
 def _column(records: Sequence[Record], name: str, kind: Role | None, candidates: Candidates) -> list[Item]:
     values = [record.get(name) for record in records]
     return [
-        candidates.value(value) if _may_name(value, name, kind, candidates) else Item(str(value or ""), None) for value in values
+        candidates.value(value) if _may_name(value, name, kind, candidates) else Item(str(value or ""), None)
+        for value in values
     ]
 
 

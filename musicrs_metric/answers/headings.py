@@ -25,6 +25,10 @@ _GIVEN_ORDER = re.compile(
     r"|(?:given|original|listed|same|alphabetical|random|no particular|input|prompt|pool|presented) order|as listed|unranked list)\b",
     re.IGNORECASE,
 )
+_OF_SONGS = re.compile(
+    r"\b(?:of|for|with) (?:all |the |these |those |your |\d+ ){0,4}(?:songs|titles|tracks|works|pieces|items|candidates|options)\b",
+    re.IGNORECASE,
+)
 _FINAL = re.compile(
     r"\b(?:final(?:ly|ized|ised)?|answer|best first|best to worst|most to least|corrected|correction|correct (?:\w+ )?(?:ranking|order|list|answer)"
     r"|revised|updated|improved|amended|adjusted|fixed|on second thought|second thoughts|wait|actually|scratch that|let me (?:correct|revise|redo|re-?rank|fix|re-?order)"
@@ -64,11 +68,14 @@ _WALK = re.compile(
 )
 _MORE = re.compile(
     r"\b(?:continu\w*|next|then|rest|remaining|remainder|lower|tiers?|group|part \w+|least|less|followed by|honou?rable|bottom|middle|mid|second half|first half|others?"
-    r"|ranks? \d+|places? \d+|also|after that|lastly|last|secondary|medium|low|weaker|moderate\w*|good|fair|poor|\d+\s?(?:[-–—]|to|through)\s?\d+|weiter|suite)\b|其余|其次|其他|続き",
+    r"|ranks? \d+|places? \d+|also|after that|second(?:ly)?|third(?:ly)?|fourth|fifth|sixth|seventh|eighth|ninth|tenth|lastly|last|secondary|medium|low|weaker|moderate\w*|good|fair|poor|\d+\s?(?:[-–—]|to|through)\s?\d+|weiter|suite)\b|其余|其次|其他|続き",
     re.IGNORECASE,
 )
+_BY_THE_WAY = re.compile(
+    r"\b(?:if you|e\.g|for (?:example|instance)|let me know|alternativ\w*|such as|would you|feel free)\b", re.IGNORECASE
+)
 _REMARK = re.compile(
-    r"\b(?:explanations?|explain\w*|reason(?:s|ing)?|why|because|notes?|justif\w*|rationale|comments?|details?|key|criteria|if you|alternativ\w*|bonus|you (?:may|might|could)"
+    r"\b(?:explanations?|explain\w*|reason(?:s|ing)?|why|because|notes?|justif\w*|rationale|comments?|details?|key|criteria|bonus|you (?:may|might|could)"
     r"|instead of|similar|highlights|observations?|factors|features|themes?|mood|begründung|erklärung|explication)\b|理由|说明|解释",
     re.IGNORECASE,
 )
@@ -93,7 +100,10 @@ def purpose(line: str) -> Purpose | None:
     Args:
         line: One line of text; only its end counts where it is long.
     """
+    if _BY_THE_WAY.search(line[-_LONGEST:]):
+        return "remark"
     text = _ANNOUNCED.sub(" ", line[-_LONGEST:].replace("_", " "))
+    text = _OF_SONGS.sub(" ", text)
     given = _GIVEN_ORDER.sub(" ", text)
     if given != text:
         return "walk"

@@ -60,7 +60,8 @@ def _line(at: int, text: str, candidates: Candidates, rows: Rows) -> Line:
         entry = _with_colon(text, candidates)
     if entry is not None and found is None and entry.title is None and not _is_alone(entry, text):
         entry = None
-    return Line(at, text, kind, len(text) - len(text.lstrip()), entry, None if is_title else rows.read(text))
+    row = None if is_title else rows.read(text) or (rows.labelled(text) if entry is None else None)
+    return Line(at, text, kind, len(text) - len(text.lstrip()), entry, row)
 
 
 def _with_colon(text: str, candidates: Candidates) -> Entry | None:
@@ -70,12 +71,21 @@ def _with_colon(text: str, candidates: Candidates) -> Entry | None:
     if place is None:
         return None
     entry = candidates.entry(text, listed=True)
-    return entry if entry is not None and entry.title == place else Entry(bare(title), place, is_plain=not rest.strip(" *_"))
+    return (
+        entry
+        if entry is not None and entry.title == place
+        else Entry(bare(title), place, is_plain=not rest.strip(" *_"))
+    )
 
 
 def _is_alone(entry: Entry, text: str) -> bool:
     """Whether a bare line that begins with a number is an item: a bracket says so, or nothing follows."""
-    return entry.is_plain or text.lstrip(" \t*_`>")[:1] in "[【(#" or entry.second is not None or not any(map(str.isspace, text.strip()))
+    return (
+        entry.is_plain
+        or text.lstrip(" \t*_`>")[:1] in "[【(#"
+        or entry.second is not None
+        or not any(map(str.isspace, text.strip()))
+    )
 
 
 def _decided(line: Line, n_items: int, candidates: Candidates) -> Line:
@@ -84,7 +94,11 @@ def _decided(line: Line, n_items: int, candidates: Candidates) -> Line:
         return line
     few = len([entry for entry in line.row.entries if entry.title is not None or entry.first is not None]) <= 2
     heads = n_items > 1 and line.entry.title is not None and not line.row.label
-    if heads and line.row.kind == "row" and ((few and line.kind != "bare" and not candidates.numbered) or not line.row.is_complete):
+    if (
+        heads
+        and line.row.kind == "row"
+        and ((few and line.kind != "bare" and not candidates.numbered) or not line.row.is_complete)
+    ):
         return line._replace(row=None)
     if line.row.is_plain or not heads or line.row.kind == "chain":
         return line._replace(entry=None)

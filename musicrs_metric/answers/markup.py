@@ -15,8 +15,12 @@ FINAL = "\n\nFinal answer:\n"
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+-]*[ \t]*$", re.MULTILINE)
 _BOX = re.compile(r"<[|｜]begin_of_box[|｜]>")
-_TOKEN = re.compile(r"<[|｜][^|｜<>\n]{1,60}[|｜]>|<(?:end_of_turn|start_of_turn|eos|bos|pad|/?s)>|\[/?INST\]|\[TOOL_CALLS\]")
-_LINK = re.compile(r"!?\[([^\[\]\n]{1,300})\]\((?:https?:|www\.|spotify:|youtu|/|#|<)[^()\s]{0,500}(?:\s\"[^\"\n]{0,200}\")?\)")
+_TOKEN = re.compile(
+    r"<[|｜][^|｜<>\n]{1,60}[|｜]>|<(?:end_of_turn|start_of_turn|eos|bos|pad|/?s)>|\[/?INST\]|\[TOOL_CALLS\]"
+)
+_LINK = re.compile(
+    r"!?\[([^\[\]\n]{1,300})\]\((?:https?:|www\.|spotify:|youtu|/|#|<)[^()\s]{0,500}(?:\s\"[^\"\n]{0,200}\")?\)"
+)
 _LATEX = re.compile(r"\\(?:boxed|succ|text|begin|item|rightarrow|gt|to|mathrm|mathbf|textbf|fbox)\b|\\\[|\\\(")
 _BOXED = re.compile(r"\$*\s?\\(?:boxed|fbox)\s?\{")
 _STYLED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|emph|mathit|operatorname)\s?\{([^{}\n]{0,300})\}")
@@ -35,7 +39,7 @@ def plain(text: str, *, numbered: bool) -> str:
         text: An answer without thinking. At most `MOST_READ` characters of it are read.
         numbered: Whether the prompt asked for numbers: digits of other scripts then become those of ASCII.
     """
-    text = _LINE_END.sub("\n", text[:MOST_READ])
+    text = _LINE_END.sub("\n", text[:MOST_READ]).replace("\ufe0f\u20e3", ".")  # keycaps
     text = _TOKEN.sub("\n", _BOX.sub(FINAL, text))
     text = _LINK.sub(r"\1", _FENCE.sub("", text))
     if _LATEX.search(text):

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from ..base.thinking import without_thinking
 from ..matching import Pool, normalise
 from ..prediction_line import Outcome
-
 from .candidates import Candidates
 from .choose import chosen, joined
 from .found import FoundList
@@ -120,7 +119,11 @@ def _ranking(answer: str, candidates: Candidates) -> _Ranking:
 def _is_alone(lists: Sequence[FoundList], answer: str) -> bool:
     """Whether an answer is one list and nothing else."""
     n_lines = sum(bool(line.strip()) for line in answer.split("\n"))
-    return len(lists) == 1 and (lists[0].kind == "values" or n_lines <= max(1, len(lists[0].entries))) and n_lines <= 1 + lists[0].end - lists[0].start
+    return (
+        len(lists) == 1
+        and (lists[0].kind == "values" or n_lines <= max(1, len(lists[0].entries)))
+        and n_lines <= 1 + lists[0].end - lists[0].start
+    )
 
 
 def _is_something(item: Item) -> bool:
@@ -140,7 +143,9 @@ def _unfinished(items: Sequence[Item], answer: str, candidates: Candidates) -> i
                 return at
             continue
         start, named = normalise(item.text), {other.place for other in items if other is not item}
-        goes_on = (normalise(title).startswith(start) for title, place in candidates.pool.place.items() if place not in named)
+        goes_on = (
+            normalise(title).startswith(start) for title, place in candidates.pool.place.items() if place not in named
+        )
         if sum(goes_on) > 1:
             return at
     return None

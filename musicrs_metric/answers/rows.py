@@ -9,30 +9,20 @@ from typing import NamedTuple
 from .candidates import Candidates, Entry
 from .found import Kind, distinct
 from .items import is_talk
+from .separators import COMMA, COUNT, RISING, SEPARATORS, counting, gaps
 from .versions import starts_with_part
 from .wrapping import bare
 
-_COUNT = re.compile(r"(?:^|(?<=\s))[(\[]?(\d{1,3})[.)\]:](?=\s)")  # 1. This 2. That
-# In the order of preference where several fit equally well.
-_SEPARATORS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("row", _COUNT),
-    ("chain", re.compile(r"[-=]{0,2}(?:>|＞|&gt;)+=?|→|➔|⇒|≻|(?<=[\d\]])\s?=\s?(?=[\[\d])")),
-    ("chain", re.compile(r"(?<=[\d\]\w])\s?[<≺]\s?(?=[\[\d\w])")),
-    ("chain", re.compile(r",?\s(?:and then|then|followed by)\s(?=[\[\d\"“*\w])")),
-    ("row", re.compile(r"[;；]")),
-    ("row", re.compile(r"\||(?<=\s)[•·/](?=\s)")),
-    ("row", re.compile(r"[,，、](?!\d{3}\b)")),
-)
-_RISING = _SEPARATORS[2][1]
 _NUMBERS_ONLY = re.compile(
-    r"[\s(*_`]*-?\d{1,9}(?:[\s*_`]+-?\d{1,9}){1,2000}[\s)*_`.]*|\s*\[-?\d{1,9}\](?:\s*\[-?\d{1,9}\]){1,2000}\s*"
+    r"[\s(*_`]*-?\d{1,9}(?:[ *_`]+-?\d{1,9}){2,2000}[\s)*_`.]*|\s*\[-?\d{1,9}\](?:\s*\[-?\d{1,9}\]){1,2000}\s*"
 )
-# A comma inside of these belongs to a title or to a remark.
-_WRAPPED = re.compile(
-    r"\*\*[^*\n]{1,200}\*\*|(?<!\w)\"[^\"\n]{1,200}\"(?!\w)|“[^”\n]{1,200}”|«[^»\n]{1,200}»|\((?!\d{1,4}\))[^()\n]{1,200}\)|(?<!\])\[[^\[\]\n]{1,200}\]"
+_LABEL_END = re.compile(
+    r"[:：]\s?|\b(?:is|are|be|follows|order|ranking|answer|with|go|say|choose|pick|suggest|recommend|propose|so)\b[:,]?\s+(?=[\[\d\"“*#(\w])"
 )
-_LABEL_END = re.compile(r"[:：]\s?|\b(?:is|are|be|follows|order|ranking|answer|with|go)\b[:,]?\s+(?=[\[\d\"“*#(\w])")
 _MOST_LABELS = 6
+_LAST_NUMBER = re.compile(r"(?<![\w.,/])[\[(#]?\d{1,9}[\])]?\s{0,9}$")
+_CLAUSE = re.compile(r"[.,:;]\s")
+_AND = re.compile(r"\s(?:and|und|et|y|e|en|&)\s", re.IGNORECASE)
 _LONGEST_LABEL = 300
 _EDGES = " \t*_`[](){}\"'.$"
 
@@ -67,13 +57,13 @@ class Rows:
         titles = list(candidates.pool.place)
         self._most_joined = {
             separator: 1 + max((len(separator.findall(f"{title} ")) for title in titles), default=0)
-            for _, separator in _SEPARATORS
+            for _, separator in SEPARATORS
         }
 
     def read(self, line: str) -> Row | None:
         """The line as a row of two candidates or more: under the separator by which it names most; None for others."""
         best, most = None, (1, False)
-        for kind, separator in _SEPARATORS:
+        for kind, separator in SEPARATORS:
             if not separator.search(line):
                 continue
             for row in self._under(kind, separator, line):
@@ -87,29 +77,32 @@ class Rows:
             return best if self._n_named(best) > 1 else None
         return best
 
+    def labelled(self, line: str) -> Row | None:
+        """A line that names one candidate behind a label, such as "Second: [4]"."""
+        label, entry = self._first("row", line)
+        if entry is None or not label.rstrip().endswith((":", "：")) or not entry.is_plain:
+            return None
+        return Row("row", [entry], label, True, True)
+
     def pieces(self, line: str) -> list[Entry]:
         """The pieces between commas that name a candidate, in a line that is no row but prose."""
-        separator = _SEPARATORS[-1][1]
+        separator = COMMA
         entries = (self._candidates.entry(piece, listed=False) for piece in separator.split(line))
         return [entry for entry in entries if entry is not None and entry.title is not None]
 
     def _under(self, kind: Kind, separator: re.Pattern[str], line: str) -> Iterator[Row]:
-        if separator is _COUNT:
-            counts = _counting(line)
+        if separator is COUNT:
+            counts = counting(line)
             if counts or self._candidates.numbered:
                 entries = self._counted(line, counts or [gap.start() for gap in separator.finditer(line)])
                 if counts or all(entry.title is not None for entry in entries):
                     yield self._row(kind, entries, "")
             return
-        gaps = [(gap.start(), gap.end()) for gap in separator.finditer(line)]
-        wrapped = [(span.start(), span.end()) for span in _WRAPPED.finditer(line)]
-        outside = list(_outside(gaps, wrapped)) if wrapped else gaps
-        for borders in (outside, gaps) if len(outside) < len(gaps) else (gaps,):
-            if borders:
-                entries, label = self._split(kind, separator, line, borders)
-                if separator is _RISING:
-                    entries.reverse()
-                yield self._row(kind, entries, label)
+        for borders in gaps(separator, line):
+            entries, label = self._split(kind, separator, line, borders)
+            if separator is RISING:
+                entries.reverse()
+            yield self._row(kind, entries, label)
 
     def _row(self, kind: Kind, entries: list[Entry], label: str) -> Row:
         known = [entry.title is not None or entry.first is not None for entry in entries]
@@ -128,10 +121,10 @@ class Rows:
         return self._candidates.entry(piece, listed=listed) or Entry(bare(piece))
 
     def _split(
-        self, kind: Kind, separator: re.Pattern[str], line: str, gaps: list[tuple[int, int]]
+        self, kind: Kind, separator: re.Pattern[str], line: str, borders: list[tuple[int, int]]
     ) -> tuple[list[Entry], str]:
-        """The entries between gaps; neighbours are joined again where together they are a title."""
-        starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(line)]
+        """The entries between borders; neighbours are joined again where together they are a title."""
+        starts, ends = [0, *(end for _, end in borders)], [*(start for start, _ in borders), len(line)]
         titles, most = self._candidates.titles, self._most_joined[separator]
         entries: list[Entry] = []
         label = ""
@@ -145,14 +138,29 @@ class Rows:
                 label, entry = self._first(kind, piece)
             else:
                 entry = self._piece(kind, piece)
+                if entry is None and all(other.title is None and other.first is None for other in entries):
+                    more, entry = self._first(kind, piece)
+                    if more:  # a sentence with commas of its own in front of the list
+                        label, entries = f"{line[: starts[at]]}{more}", []
+            pair = self._last_pair(piece) if entry is None and last == len(starts) - 1 else []
             if entry is not None:
                 entries.append(entry)
+            elif pair:
+                entries += pair
             elif entries and starts_with_part(piece):
                 entries[-1] = Entry(f"{entries[-1].text}, {bare(piece)}")  # "Lanterns, Pt. 2" is one work
             elif any(map(str.isalnum, piece)) and not is_talk(piece):
                 entries.append(Entry(bare(piece)))
             at = last + 1
         return entries, label
+
+    def _last_pair(self, piece: str) -> list[Entry]:
+        """The two candidates of a last piece such as "A and B"."""
+        for word in _AND.finditer(piece):
+            pair = [self._piece("row", half) for half in (piece[: word.start()], piece[word.end() :])]
+            if pair[0] is not None and pair[1] is not None:
+                return [pair[0], pair[1]]
+        return []
 
     def _last_joined(self, line: str, starts: list[int], ends: list[int], at: int, most: int) -> int:
         """The last of the pieces from `at` on that are one title together."""
@@ -166,12 +174,15 @@ class Rows:
             return entry
         # Between commas a number with words behind it is part of a sentence, unless the words are in brackets.
         rest = piece.strip(_EDGES)[len(str(entry.first)) :].lstrip(" ])*_`")
-        return entry if not rest or rest[0] in "(:-–—." else None
+        return entry if entry.is_bracketed or not rest or rest[0] in "(:-–—.," else None
 
     def _first(self, kind: Kind, piece: str) -> tuple[str, Entry | None]:
         """The first piece, apart from a label in front of it."""
         entry = self._piece(kind, piece)
         ends = [label.end() for label in _LABEL_END.finditer(piece[:_LONGEST_LABEL])][-_MOST_LABELS:]
+        last = _LAST_NUMBER.search(piece) if kind == "chain" and self._candidates.numbered else None
+        if last and (entry is None or (entry.title is None and _CLAUSE.search(piece, 0, last.start()))):
+            return piece[: last.start()], self._candidates.entry(last[0], listed=True)
         if entry is not None and (entry.is_plain or not ends):
             return "", entry
         for end in ends if entry is None else ends[-1:]:
@@ -179,26 +190,3 @@ class Rows:
             if behind is not None and (entry is None or self._candidates.titles.whole(piece[:end]) is None):
                 return piece[:end], behind
         return "", entry
-
-
-def _counting(line: str) -> list[int]:
-    """Where the numbers 1, 2, 3 ... of a row stand; numbers within titles do not count on."""
-    starts: list[int] = []
-    end = 0
-    for number in _COUNT.finditer(line):
-        if int(number[1]) == len(starts) + 1 and (not starts or line[end : number.start()].strip(_EDGES)):
-            starts.append(number.start())
-            end = number.end()
-        elif not starts:
-            break
-    return starts if len(starts) > 1 else []
-
-
-def _outside(gaps: list[tuple[int, int]], wrapped: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The gaps that are not within a wrapped piece; both are in order."""
-    at = 0
-    for start, end in gaps:
-        while at < len(wrapped) and wrapped[at][1] <= start:
-            at += 1
-        if at == len(wrapped) or start < wrapped[at][0]:
-            yield start, end

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from .candidates import Candidates, Entry
 from .found import FoundList, Kind, from_entries
 from .headings import Purpose, is_heading, is_worst_first, line_purpose, purpose
-from .json_values import JsonValue, json_values
+from .json_lists import json_lists
 from .lines import Line, is_unknown_item, main_kind, read_paragraph
 from .rows import Row, Rows
 from .tables import Table, from_table, tables
@@ -18,7 +17,6 @@ from .wrapping import bare
 
 _HEADING_LINES = 3
 _MOST_WORDS_BETWEEN = 12
-_BETWEEN_OBJECTS = " \t\n\r,;-*•.()0123456789"
 
 
 def scan(text: str, candidates: Candidates) -> list[FoundList]:
@@ -29,7 +27,7 @@ def scan(text: str, candidates: Candidates) -> list[FoundList]:
         candidates: The pool.
     """
     rows = Rows(candidates)
-    values, text = _json(text, Values(candidates, rows))
+    values, text = json_lists(text, Values(candidates, rows))
     lines = text.split("\n")
     found_tables = list(tables(lines, candidates, rows))
     for table in found_tables:
@@ -48,53 +46,6 @@ def scan(text: str, candidates: Candidates) -> list[FoundList]:
                 scanner.made(made)
         scanner.close()
     return scanner.lists
-
-
-def _json(text: str, values: Values) -> tuple[list[FoundList], str]:
-    """The lists in JSON, and the text with white space in their place."""
-    found: list[FoundList] = []
-    pieces: list[str] = []
-    end = line = 0
-    for group in _grouped(json_values(text), text):
-        value = group[0].value if len(group) == 1 else [inner.value for inner in group]
-        listing = values.read(value)
-        if listing is None or not listing.items:
-            continue
-        start, stop = group[0].start, group[-1].end
-        pieces += [text[end:start], "\n" * text.count("\n", start, stop)]
-        line += text.count("\n", end, start)
-        last = line + text.count("\n", start, stop)
-        found.append(
-            FoundList(
-                "values", tuple(listing.listed), tuple(listing.items), line, last, listing.purpose,
-                states_order=listing.states_order, is_plain=listing.states_order, is_open=group[-1].is_open,
-            )
-        )  # fmt: skip
-        end, line = stop, last
-    return found, "".join([*pieces, text[end:]])
-
-
-def _grouped(values: Iterator[JsonValue], text: str) -> Iterator[list[JsonValue]]:
-    """Objects that follow each other and hold no lists are one list."""
-    group: list[JsonValue] = []
-    for value in values:
-        if group and not (_are_alike(group[-1], value) and not text[group[-1].end : value.start].strip(_BETWEEN_OBJECTS)):
-            yield group
-            group = []
-        group.append(value)
-    if group:
-        yield group
-
-
-def _are_alike(one: JsonValue, other: JsonValue) -> bool:
-    """Whether two objects are records of one table, or maps of one title each."""
-    if not (_is_flat(one) and _is_flat(other)):
-        return False
-    return bool(one.value.keys() & other.value.keys()) or len(one.value) == len(other.value) == 1
-
-
-def _is_flat(value: JsonValue) -> bool:
-    return isinstance(value.value, dict) and not any(isinstance(inner, list | dict) for inner in value.value.values())
 
 
 class _Scanner:
@@ -125,7 +76,11 @@ class _Scanner:
             if not self._named():
                 # Lines that name nothing in front of the first that does belong to the list where they look like it.
                 self._current = [other for other in self._current if other.kind == line.kind]
-                self._purpose, self._heading, self._headed = self._purpose_before(), list(self._before), self._is_headed()
+                self._purpose, self._heading, self._headed = (
+                    self._purpose_before(),
+                    list(self._before),
+                    self._is_headed(),
+                )
             self._current.append(line)
             self._before = []
         else:
@@ -144,7 +99,9 @@ class _Scanner:
                 self._add(replace(table, is_headed=self._is_headed()))
         else:
             says = before if before in ("draft", "excluded", "final") else made.purpose or before
-            self._add(replace(made, purpose=says, is_headed=self._is_headed() or says != before, follows_directly=direct))
+            self._add(
+                replace(made, purpose=says, is_headed=self._is_headed() or says != before, follows_directly=direct)
+            )
 
     def close(self) -> None:
         """End the list of lines that is being read."""
@@ -152,7 +109,11 @@ class _Scanner:
         named = [line for line in lines if line.entry is not None]
         kind: Kind = main_kind(lines) if named else next((line.kind for line in lines if line.kind != "bare"), "bare")
         indent = min((line.indent for line in named or lines if line.kind == kind), default=0)
-        kept = [line for line in lines if line.entry is not None or (line.kind == kind and (line.indent == indent or kind == "bare"))]
+        kept = [
+            line
+            for line in lines
+            if line.entry is not None or (line.kind == kind and (line.indent == indent or kind == "bare"))
+        ]
         while named and kept[-1].entry is None and kept[-1].kind == "bare" and line_purpose(kept[-1].text):
             kept.pop()
         if not kept or (not named and kind == "bare"):
@@ -218,4 +179,3 @@ class _Scanner:
             if len(line.split()) > _MOST_WORDS_BETWEEN:
                 break
         return ""
-

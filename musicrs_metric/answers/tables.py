@@ -16,7 +16,9 @@ from .rows import Rows
 _RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _DELIMITERS = ("\t", ";", ",")
 _MOST_CELLS, _LONGEST_NAME = 12, 4
-_KEYED = re.compile(r"\s*(?:[-*•]\s+|\d{1,4}[.)]\s+)?[\"'*_`]{0,3}([A-Za-z][A-Za-z _-]{0,24})[\"'*_`]{0,3}\s?:[*_]{0,2}\s+(\S.*)")
+_KEYED = re.compile(
+    r"\s*(?:[-*•]\s+|\d{1,4}[.)]\s+)?[\"'*_`]{0,3}([A-Za-z][A-Za-z _-]{0,24})[\"'*_`]{0,3}\s?:[*_]{0,2}\s+(\S.*)"
+)
 _KEYS = frozenset({"title", "id", "rank", "score"})
 
 
@@ -44,13 +46,19 @@ def tables(lines: Sequence[str], candidates: Candidates, rows: Rows) -> Iterator
     """
     at = 0
     while at < len(lines):
-        table = _with_bars(lines, at, candidates, rows) or _delimited(lines, at, candidates) or _keyed(lines, at)
+        table = (
+            _with_bars(lines, at, candidates, rows)
+            or _delimited(lines, at, candidates)
+            or _keyed(lines, at, candidates)
+        )
         if table is not None:
             yield table
         at = table.end if table else at + 1
 
 
-def from_table(table: Table, candidates: Candidates, purpose: Purpose | None, *, follows_directly: bool) -> FoundList | None:
+def from_table(
+    table: Table, candidates: Candidates, purpose: Purpose | None, *, follows_directly: bool
+) -> FoundList | None:
     """The list that a table is; None where no column names a candidate."""
     ordered = from_records(table.records, candidates)
     if ordered is None or not distinct(ordered[0]):
@@ -97,7 +105,7 @@ def _delimited(lines: Sequence[str], start: int, candidates: Candidates) -> Tabl
             continue
         names = _split(lines[start], delimiter)
         roles = list(map(role, names))
-        if len(names) < 2 or "title" not in roles and "id" not in roles or None in roles and len(set(roles)) < 3:
+        if len(names) < 2 or ("title" not in roles and "id" not in roles) or (None in roles and len(set(roles)) < 3):
             continue
         if any(len(name.split()) > _LONGEST_NAME or candidates.titles.whole(name) is not None for name in names):
             continue
@@ -123,10 +131,11 @@ def _split(line: str, delimiter: str) -> list[str]:
         return line.split(delimiter)
 
 
-def _keyed(lines: Sequence[str], start: int) -> Table | None:
+def _keyed(lines: Sequence[str], start: int, candidates: Candidates) -> Table | None:
     """Records of lines such as `id: 4`; a key that comes again begins the next record."""
     records: list[dict[str, str]] = []
     end = at = start
+    apart = False
     while at < len(lines):
         found = _KEYED.fullmatch(lines[at])
         if found is None and lines[at].strip():
@@ -135,6 +144,13 @@ def _keyed(lines: Sequence[str], start: int) -> Table | None:
             key = found[1].strip().lower()
             if not records and role(key) not in _KEYS:
                 return None
+            is_new = records and not any(key in record for record in records)
+            after_blank = at > start and not lines[at - 1].strip()
+            if candidates.titles.whole(found[1]) is not None or (is_new and after_blank):
+                break
+            if after_blank and key in records[-1] and len(records) > 1 and not apart:
+                break  # records without blank lines between them ended here
+            apart = apart or (after_blank and len(records) == 1)
             if not records or key in records[-1]:
                 records.append({})
             records[-1][key] = found[2].strip().strip("\"',")
@@ -143,4 +159,8 @@ def _keyed(lines: Sequence[str], start: int) -> Table | None:
             return None
         at += 1
     shared = [key for key in records[0] if all(key in record for record in records)] if len(records) > 1 else []
-    return Table(start, end, records) if any(role(key) in ("title", "id") for key in shared) and len(records[0]) > 1 else None
+    return (
+        Table(start, end, records)
+        if any(role(key) in ("title", "id") for key in shared) and len(records[0]) > 1
+        else None
+    )

@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..matching import Pool
-
 from .spelling import closed_words, is_one_slip, skeleton, words
 from .versions import is_other_work
 from .wrapping import unmarked, unwrapped
@@ -39,7 +38,7 @@ _DASH = re.compile(r"\s{1,9}[-–—]{1,3}(?=\s)")
 _SEPARATOR = re.compile(r"\s{1,9}(?:[-–—]{1,3}(?=\s)|by(?=\s)|(?=[(\[])|(?:feat|ft)\b\.?)", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?](?=\s)")
 _FURTHER = re.compile(r"[:,;](?=[\s*_])|\s=(?=\s)|：")
-_COUNTED = re.compile(r"\s*\d{1,4}\s+(?=\S)")
+_COUNTED = re.compile(r"\s*#?\d{1,4}\s+(?=\S)")
 
 _Part = tuple[str, str]  # a piece that may be a title, and what follows it
 

@@ -15,40 +15,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .candidates import Candidates
 from .fields import from_records, role
 from .found import distinct
-from .headings import Purpose, purpose
+from .headings import purpose
 from .json_values import json_values
+from .maps import Listing, count_of, map_hint, read_map
 from .result import Item
 from .rows import Rows
-from .scores import Meaning, in_order, meaning, to_number
+from .scores import in_order, meaning, to_number
 
-_COUNT_KEY = re.compile(r"\s*(?:rank|place|position|#|no\.?|number|top|item|song)?[\s_#.\[]*(\d{1,6})(?:st|nd|rd|th)?[\s.)\]]*", re.IGNORECASE)
-_ORDINALS = {word: rank for rank, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)}
 _DEEPEST = 8
 _LISTS = frozenset({"final", "ranking"})
 _BRACKETS = ("[", "{")
-_SCORES_KEY = re.compile(r".*(?:scores?|relevance|ratings?|probabilit(?:y|ies)|confidences?|similarit(?:y|ies)|weights?)", re.IGNORECASE)
-_RANKS_KEY = re.compile(r"(?:.*_)?(?:ranks|positions|rank_of|rank_by_\w+|places)", re.IGNORECASE)
-
-
-class Listing(NamedTuple):
-    """The list that a value holds.
-
-    Attributes:
-        listed: Its items as listed.
-        items: Its items, best first.
-        states_order: Whether the form says that this is a ranking.
-        purpose: What its key says that it is.
-    """
-
-    listed: list[Item]
-    items: list[Item]
-    states_order: bool
-    purpose: Purpose | None = None
 
 
 class Values:
@@ -84,7 +65,13 @@ class Values:
                 return self.read(found.value, depth + 1)
         lines = [line for line in text.split("\n") if line.strip()]
         row = self._rows.read(text) if len(lines) == 1 else None
-        entries = [self._candidates.entry(line, listed=True) for line in lines] if len(lines) > 1 else row.entries if row else []
+        entries = (
+            [self._candidates.entry(line, listed=True) for line in lines]
+            if len(lines) > 1
+            else row.entries
+            if row
+            else []
+        )
         items = self._candidates.items([entry for entry in entries if entry is not None])
         return Listing(items, items, True) if len(distinct(items)) > 1 else None
 
@@ -133,8 +120,12 @@ class Values:
             return self._scalars([cell for row in rows for cell in row], depth)
         first = [row[0] for row in rows]
         pairs = {str(row[0]): row[1] for row in rows}
-        if len(rows[0]) == 2 and len(pairs) == len(rows) > 1 and any(to_number(cell) is not None for row in rows for cell in row):
-            return self._map(pairs) or self._scalars(first, depth)
+        if (
+            len(rows[0]) == 2
+            and len(pairs) == len(rows) > 1
+            and any(to_number(cell) is not None for row in rows for cell in row)
+        ):
+            return read_map(pairs, self._candidates) or self._scalars(first, depth)
         ordered = from_records([{str(at): cell for at, cell in enumerate(row)} for row in rows], self._candidates)
         return Listing(*ordered) if ordered else None
 
@@ -145,9 +136,11 @@ class Values:
             return self._keyed(pairs)
         for key, value in pairs.items():
             says = purpose(_spaced(key))
-            if isinstance(value, dict) and (hint := _hint(key)) and all(map(self._is_key, value)):
-                inner = self._map(value, hint)
-            elif isinstance(value, list | dict) or (isinstance(value, str) and (says in _LISTS or value.lstrip()[:1] in _BRACKETS)):
+            if isinstance(value, dict) and (hint := map_hint(key)) and all(map(self._is_key, value)):
+                inner = read_map(value, self._candidates, hint)
+            elif isinstance(value, list | dict) or (
+                isinstance(value, str) and (says in _LISTS or value.lstrip()[:1] in _BRACKETS)
+            ):
                 inner = self.read(value, depth + 1)
             else:
                 continue
@@ -158,11 +151,13 @@ class Values:
         scalars = {key: value for key, value in pairs.items() if isinstance(value, str | int | float)}
         if not scalars:
             return None
-        ordered = from_records([scalars], self._candidates) if any(role(key) in ("title", "id") for key in scalars) else None
-        return Listing(*ordered) if ordered else self._map(scalars)
+        ordered = (
+            from_records([scalars], self._candidates) if any(role(key) in ("title", "id") for key in scalars) else None
+        )
+        return Listing(*ordered) if ordered else read_map(scalars, self._candidates)
 
     def _is_key(self, key: str) -> bool:
-        return _COUNT_KEY.fullmatch(key) is not None or self._candidates.titles.find(key) is not None
+        return count_of(key) is not None or self._candidates.titles.find(key) is not None
 
     def _keyed(self, pairs: Mapping[str, Mapping[str, Any]]) -> Listing | None:
         """Objects under their ranks, identifiers or titles."""
@@ -171,57 +166,13 @@ class Values:
         named = [self._candidates.value(key).place for key in pairs]
         if name == "id" and not any(place is not None for place in named):
             return Listing(*inner) if inner else None
-        keys = [_count(key) or key for key in pairs] if name == "rank" else list(pairs)
+        keys = [count_of(key) or key for key in pairs] if name == "rank" else list(pairs)
         if name == "rank" and not all(isinstance(key, int) for key in keys):
             name = "key"
-        ordered = from_records([{name: key, **_flat(value)} for key, value in zip(keys, pairs.values(), strict=True)], self._candidates)
+        ordered = from_records(
+            [{name: key, **_flat(value)} for key, value in zip(keys, pairs.values(), strict=True)], self._candidates
+        )
         return Listing(*ordered) if ordered else None
-
-    def _map(self, pairs: Mapping[str, Any], hint: Meaning | None = None) -> Listing | None:
-        keys = [self._candidates.value(key) for key in pairs]
-        counts = [_count(key) for key in pairs]
-        numbers = [to_number(value) for value in pairs.values()]
-        has_numbers = None not in numbers
-        if hint and has_numbers:
-            return _by_value(keys, numbers, hint)
-        titled = sum(self._candidates.titles.find(key) is not None for key in pairs)
-        values = [self._candidates.value(value) for value in pairs.values()]
-        if titled * 2 >= len(pairs) or (titled and has_numbers and None in counts):
-            return _by_value(keys, numbers) if has_numbers else Listing(keys, keys, False)
-        named = distinct(values)
-        if None not in counts:
-            ranks = [count or 0 for count in counts]
-            by_rank = ranks == list(range(1, len(ranks) + 1)) and len(named) == len(ranks) and all(
-                number is None or number.is_integer() for number in numbers
-            )
-            titles = any(number is None for number in numbers) and named
-            if by_rank or titles:
-                return Listing(values, in_order(values, [float(rank) for rank in ranks], "rank"), True)
-            if self._candidates.numbered and has_numbers:
-                return _by_value(keys, numbers)
-            if self._candidates.numbered and ranks != list(range(1, len(ranks) + 1)):
-                return Listing(keys, keys, False)
-            return Listing(values, values, True) if not has_numbers else None
-        ordinals = [float(_ORDINALS[key.strip().lower()]) if key.strip().lower() in _ORDINALS else None for key in pairs]
-        if named and None not in ordinals:
-            return Listing(values, in_order(values, ordinals, "rank"), True)
-        values = [value for value in values if value.place is not None]
-        return Listing(values, values, True) if len(named) > 1 else None
-
-
-def _by_value(keys: list[Item], numbers: Sequence[float | None], hint: Meaning | None = None) -> Listing:
-    values = [number or 0.0 for number in numbers]
-    return Listing(keys, in_order(keys, values, meaning(values, hint)), True)
-
-
-def _hint(key: str) -> Meaning | None:
-    """What the numbers of a map are, by the key that it has."""
-    return "score" if _SCORES_KEY.fullmatch(key) else "rank" if _RANKS_KEY.fullmatch(key) else None
-
-
-def _count(key: str) -> int | None:
-    found = _COUNT_KEY.fullmatch(key)
-    return int(found[1]) if found else None
 
 
 def _spaced(key: str) -> str:
@@ -255,6 +206,9 @@ def _joined(parts: Sequence[Listing]) -> Listing:
             whole = part
         else:
             whole = Listing(
-                [*whole.listed, *part.listed], [*whole.items, *part.items], whole.states_order and part.states_order, whole.purpose
+                [*whole.listed, *part.listed],
+                [*whole.items, *part.items],
+                whole.states_order and part.states_order,
+                whole.purpose,
             )
     return whole

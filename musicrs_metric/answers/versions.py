@@ -24,7 +24,8 @@ _PART = re.compile(
 )
 _IN_KEY = re.compile(r"in [A-G](?:[#♯♭b]|[ -](?:sharp|flat))?$")
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{1,80})[)\]]")
-_SEGMENT = re.compile(r"\s[-–—]{1,3}\s|[:,;/.|]\s")
+_SEGMENT = re.compile(r"\s[-–—]{1,3}\s|[:,;/|]\s")
+_SENTENCE = re.compile(r"[.!?]\s")
 _LIVE_AT = re.compile(r"live (?:at|in|from|on|@)\b", re.IGNORECASE)
 _LONGEST_BRACKET, _LONGEST_SEGMENT = 8, 5  # words
 
@@ -53,9 +54,12 @@ def starts_with_part(text: str) -> bool:
 
 
 def _is_version(segment: str) -> bool:
-    words = segment.strip(" \t*_`'\"“”.,;:-–—")
+    segment = segment.strip(" \t*_`'\"“”.,;:-–—")
+    if _PART.match(segment):
+        return True
+    words = _SENTENCE.split(segment, maxsplit=1)[0].strip(" \t*_`'\"“”.,;:-–—")
     if len(words.split()) > _LONGEST_SEGMENT:
         return False
     *_, last = [None, *_VERSION.finditer(words)]
     ends = last is not None and last.end() == len(words)
-    return ends or _PART.match(words) is not None or _LIVE_AT.match(words) is not None
+    return ends or _LIVE_AT.match(words) is not None

@@ -51,7 +51,9 @@ def without_thinking(text: str, *, cut: bool = False) -> Visible:
 
 _CHANNEL, _MESSAGE = "<|channel|>", "<|message|>"
 _MESSAGE_END = re.compile(r"<\|(?:end|return|call|start)\|>")
-_GLUED_FINAL = re.compile(r"assistant\s{0,2}final(?![a-z])|assistant\s{0,2}commentary\s{0,2}to=\S{1,80}\s{0,2}(?:code|json)?")
+_GLUED_FINAL = re.compile(
+    r"assistant\s{0,2}final(?![a-z])|assistant\s{0,2}commentary\s{0,2}to=\S{1,80}\s{0,2}(?:code|json)?"
+)
 _GLUED_START = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z\[\"'“(0-9])")
 
 
@@ -77,7 +79,7 @@ _MARK = re.compile(
     rf"""
       <[|｜](?P<pipe>END_THINKING|end_of_thought|inner_suffix|thinking_end|think_end)[|｜]>
     | <[|｜](?:START_THINKING|begin_of_thought|inner_prefix|thinking_start|think_start)[|｜]>
-    | (?:<|&lt;|＜|\\<)\s?(?P<slash>\\?/)?\s?[|｜]?{_NAME}[|｜]?(?:\s[^<>\n]{{0,200}})?(?P<empty>/)?(?:>|&gt;|＞|\\>)
+    | (?:<|&lt;|＜|\\<)\s?[|｜]?(?P<slash>\\?/)?\s?[|｜]?{_NAME}[|｜]?(?:\s[^<>\n]{{0,200}})?(?P<empty>/)?(?:>|&gt;|＞|\\>)
     | ◁\s?(?P<triangle>/)?\s?think(?:ing)?\s?▷
     | \[(?P<bracket>/)?(?:THINK(?:ING)?|REASONING)\]
     | <details\s[^<>\n]{{0,200}}type=["']?reasoning[^<>\n]{{0,200}}>

@@ -68,6 +68,20 @@ WALKS: dict[str, Layout] = {
     "plus and minus": _lines("[{number}] {title}\n  + {comment}\n  - rather long"),
     "table": _table("| # | Title | Comment |", "| {number} | {title} | {comment} |"),
     "objects": _objects("id", "title", "comment"),
+    "lines apart": lambda entries: "\n\n".join(f"{number}. {title}\n{comment(number)}" for number, title in entries),
+    "bold in bold": _lines("**{number}. {title}**: {comment}"),
+    "candidate": _lines("Candidate {number} ({title}): {comment}"),
+    "bars": _lines("{number} | {title} | {comment}"),
+    "yaml": _lines("- id: {number}\n  title: {title}\n  comment: {comment}"),
+    "stars and dash": _lines("* {title} — {comment}"),
+    "map of titles": lambda entries: json.dumps(
+        {title: comment(number) for number, title in entries}, ensure_ascii=False
+    ),
+    "html table": lambda entries: (
+        "<table>"
+        + "".join(f"<tr><td>{number}</td><td>{title}</td><td>{comment(number)}</td></tr>" for number, title in entries)
+        + "</table>"
+    ),
     "comma row": lambda entries: ", ".join(f"[{number}] {title}" for number, title in entries),
     "prose": lambda entries: " ".join(f"[{number}] {title} is {comment(number)}." for number, title in entries),
 }
@@ -75,6 +89,8 @@ NUMBERED_WALKS: dict[str, Layout] = {
     "numbers with colon": _lines("{number}: {comment}"),
     "words": _lines("Song {number}: {comment}"),
     "brackets alone": _lines("[{number}] {comment}"),
+    "map of numbers": lambda entries: json.dumps({str(number): comment(number) for number, _ in entries}),
+    "equal signs": lambda entries: ", ".join(f"{number} = {comment(number)}" for number, _ in entries),
     "elements": _lines('<candidate id="{number}">{comment}</candidate>'),
 }
 TITLED_WALKS: dict[str, Layout] = {
@@ -133,17 +149,25 @@ NUMBERED_FINALS: dict[str, Layout] = {
     "numbers with titles in brackets": lambda entries: ", ".join(f"{number} ({title})" for number, title in entries),
     "one bracket": lambda entries: "[" + " > ".join(str(number) for number, _ in entries) + "]",
     "call": lambda entries: json.dumps({"name": "rank", "arguments": {"ids": [number for number, _ in entries]}}),
-    "records": lambda entries: "\n".join(f"- id: {number}\n  score: {1 - rank / 200}" for rank, (number, _) in enumerate(entries)),
-    "scores by number": lambda entries: json.dumps({str(n): 1 - rank / 200 for rank, (n, _) in enumerate(sorted(entries))})
-    if False
-    else json.dumps({str(number): round(1 - rank / 200, 3) for rank, (number, _) in enumerate(entries)}),
+    "records": lambda entries: "\n".join(
+        f"- id: {number}\n  score: {1 - rank / 200}" for rank, (number, _) in enumerate(entries)
+    ),
+    "scores by number": lambda entries: json.dumps(
+        {str(number): round(1 - rank / 200, 3) for rank, (number, _) in enumerate(entries)}
+    ),
+    "map of numbers": lambda entries: json.dumps({rank: number for rank, (number, _) in enumerate(entries, 1)}),
+    "numbers in lines": lambda entries: "\n".join(str(number) for number, _ in entries),
+    "songs": _lines("{rank}. Song {number}"),
+    "ordinals of numbers": _lines("Rank {rank}: {number}"),
 }
 TITLED_FINALS: dict[str, Layout] = {
     "commas": lambda entries: ", ".join(title for _, title in entries),
     "semicolons": lambda entries: "; ".join(title for _, title in entries),
     "bare": _lines("{title}"),
     "quoted with artist": _lines('{rank}. "{title}" by Some Artist'),
-    "scores by title": lambda entries: json.dumps({title: round(1 - rank / 200, 3) for rank, (_, title) in enumerate(entries)}),
+    "scores by title": lambda entries: json.dumps(
+        {title: round(1 - rank / 200, 3) for rank, (_, title) in enumerate(entries)}
+    ),
 }
 
 HEADINGS = (
@@ -156,6 +180,17 @@ HEADINGS = (
     "## Final ranking",
     "Here is my ranking, from best to worst:",
     "Reihenfolge:",
+)
+
+# What models say behind their list.
+TAILS = (
+    "",
+    "",
+    "Hope this helps!",
+    "I left out the others, which do not fit.",
+    "Note: [3] was hard to place.",
+    "All of them are calm, slow and quiet.",
+    "Let me know if you want more!",
 )
 
 # Each wraps a draft, which must not be read, and the visible part.
