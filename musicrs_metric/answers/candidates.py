@@ -23,7 +23,8 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
-    r"(?P<sign>[.)、．](?![\d])|[:：=,](?=[\s\[\]*(#A-Za-z]|$)|\s{1,9}[-–—=](?=\s)|\s?(?:->|→|=>)|\t)?[.:*_`)\]]{0,4}\s*[\[(]?\s*"
+    r"(?P<sign>[.)、．](?![\d])|[:：=,](?=[\s\[\]*(#A-Za-z]|$)|\s{1,9}[-–—=](?=\s)|\s?(?:->|→|=>)"
+    r"|\t)?[.:*_`)\]]{0,4}\s*[\[(]?\s*"
 )
 _RANK_WORD = re.compile(r"rank|place|pos", re.IGNORECASE)
 _AFTER = re.compile(r"\s*(?:$|[.,;:!?)(\]}|*_`\"'’“”]|[-–—=>→]|\b(?:and|then|und|y|et|is|with|because|as|for)\b)")

@@ -6,14 +6,16 @@ import json
 import re
 
 _TAG = re.compile(
-    r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]{0,30})(?P<more>(?:=[\w.-]{1,40})?(?:\s(?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'){0,300}?)?)(?P<empty>/)?>"
+    r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]{0,30})(?P<more>(?:=[\w.-]{1,40})?(?:\s(?:[^<>\"']|\"[^\"<>]*\""
+    r"|'[^'<>]*'){0,300}?)?)(?P<empty>/)?>"
 )
 _ATTRIBUTE = re.compile(r"([\w:-]{1,40})\s?=\s?(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]{1,100}))")
 _ANSWER = re.compile(
     r"(?:final|answer|ranking|ranked|results?|output|response|recommendations?)[a-z_-]{0,20}", re.IGNORECASE
 )
 _FIELD = re.compile(
-    r"(?:(?:song|candidate|track|item)[_-]?)?(?:id|number|no|index|title|name|rank|position|score|relevance\w*|rating|probability"
+    r"(?:(?:song|candidate|track|item)[_-]?)?(?:id|number|no|index|title|name|rank|position|score|relevance\w*"
+    r"|rating|probability"
     r"|confidence|artist|reason|comment|track|song|candidate|item|entry)",
     re.IGNORECASE,
 )

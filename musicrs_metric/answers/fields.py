@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .candidates import Candidates
 from .result import Item
 from .scores import Meaning, in_order, to_number
+
+
+class Table(NamedTuple):
+    """A table in lines of text.
+
+    Attributes:
+        start: Its first line.
+        end: The line behind its last.
+        records: Its rows by column.
+    """
+
+    start: int
+    end: int
+    records: list[dict[str, str]]
+
 
 Role = Literal["title", "id", "rank", "score", "distance"]
 Record = Mapping[str, Any]
@@ -19,7 +34,8 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "score",
         re.compile(
-            r".*\b(?:scores?|relevan(?:ce|cy)|probability|prob|confidence|rating|similarity|likelihood|points|percent\w*|weight|match|fit|suitability|certainty|grade"
+            r".*\b(?:scores?|relevan(?:ce|cy)|probability|prob|confidence|rating|similarity|likelihood|points"
+            r"|percent\w*|weight|match|fit|suitability|certainty|grade"
             r"|punkte|puntuaci[oó]n|note)\b.*|p|评分|分数|得分|相关性|スコア|점수",
             re.IGNORECASE,
         ),
@@ -27,21 +43,24 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "id",
         re.compile(
-            r"(?:(?:song|track|candidate|item|title|music|piece|original|option|list)\s)?(?:id|ids|number|no\.?|num|nr\.?|index|idx|identifier)|nummer|número|编号|序号|番号|번호",
+            r"(?:(?:song|track|candidate|item|title|music|piece|original|option|list)\s)?(?:id|ids|number|no\.?"
+            r"|num|nr\.?|index|idx|identifier)|nummer|número|编号|序号|番号|번호",
             re.IGNORECASE,
         ),
     ),
     (
         "rank",
         re.compile(
-            r"(?:(?:final|new|my|overall)\s)?(?:rank(?:ing)?|position|pos\.?|place|order|#)|rang|platz|rango|排名|名次|順位|순위",
+            r"(?:(?:final|new|my|overall)\s)?(?:rank(?:ing)?|position|pos\.?|place|order|#)|rang|platz|rango|排名"
+            r"|名次|順位|순위",
             re.IGNORECASE,
         ),
     ),
     (
         "title",
         re.compile(
-            r"(?:(?:song|track|candidate|item|music)\s)?(?:title|name|song|track|candidate|item|work|piece|music|answer|choice|recommendation)|titel|título|titre|歌曲|曲名|标题|제목",
+            r"(?:(?:song|track|candidate|item|music)\s)?(?:title|name|song|track|candidate|item|work|piece|music"
+            r"|answer|choice|recommendation)|titel|título|titre|歌曲|曲名|标题|제목",
             re.IGNORECASE,
         ),
     ),

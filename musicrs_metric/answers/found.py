@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 from .candidates import Candidates, Entry
-from .headings import Purpose
+from .headings import NO_HEADING, Heading, Purpose
 from .result import Item
 from .scores import in_order, meaning
 
 # "chain" is a row with `>` between its items, "values" stands for JSON and tables, "prose" for what sentences name.
 Kind = Literal["number", "bullet", "bare", "chain", "row", "values", "prose"]
+INLINE, LINES = ("chain", "row"), ("number", "bullet", "bare")
 
 _FEWEST_IN_ROW, _FEWEST_RISING = 3, 5
 
@@ -65,7 +67,7 @@ class FoundList:
             size: Number of candidates in the pool.
         """
         places = distinct(self.listed)
-        if len(places) < 2 or any(a > b for a, b in zip(places, places[1:], strict=False)):
+        if len(places) < 2 or any(a > b for a, b in pairwise(places)):
             return False
         is_start = places[-1] == len(places) - 1
         return len(places) == size or (is_start and len(places) >= _FEWEST_IN_ROW) or len(places) >= _FEWEST_RISING
@@ -82,10 +84,8 @@ def from_entries(
     candidates: Candidates,
     *,
     lines: tuple[int, int],
-    purpose: Purpose | None = None,
-    is_headed: bool = False,
+    heading: Heading = NO_HEADING,
     follows_directly: bool = False,
-    is_worst_first: bool = False,
 ) -> FoundList:
     """Make a list of lines or pieces: with a score each by score, otherwise as listed.
 
@@ -94,10 +94,8 @@ def from_entries(
         entries: The lines or pieces in order.
         candidates: The pool.
         lines: Its first and its last line.
-        purpose: What stands in front of it says that it is.
-        is_headed: Whether that is a heading.
+        heading: What stands in front of it.
         follows_directly: Whether nothing stands between it and the list before it.
-        is_worst_first: Whether its heading says that it begins with the worst.
     """
     entries = tuple(entries)
     pairs = _pairs(entries) if candidates.numbered else ()
@@ -106,11 +104,11 @@ def from_entries(
     values = pairs or _scores(entries, listed)
     if values:
         items = in_order(items, values, meaning(values))
-    elif is_worst_first:
+    elif heading.is_worst_first:
         items = items[::-1]
     return FoundList(
-        kind, listed, tuple(items), *lines, purpose, is_headed, entries,
-        states_order=bool(values) or kind == "chain" or is_worst_first or _is_ranked(entries),
+        kind, listed, tuple(items), *lines, heading.purpose, heading.is_explicit, entries,
+        states_order=bool(values) or kind == "chain" or heading.is_worst_first or _is_ranked(entries),
         is_plain=all(entry.is_plain for entry, item in zip(entries, listed, strict=True) if item.place is not None),
         follows_directly=follows_directly,
     )  # fmt: skip

@@ -112,5 +112,8 @@ def is_unknown_item(line: Line) -> bool:
 
 
 def main_kind(lines: Sequence[Line]) -> LineKind:
-    """The kind of most lines that name something, of the first in doubt."""
-    return Counter(line.kind for line in lines if line.entry is not None).most_common(1)[0][0]
+    """The kind of most lines that name something, the first of them in doubt; where none does, that of a marker."""
+    named = Counter(line.kind for line in lines if line.entry is not None)
+    if named:
+        return named.most_common(1)[0][0]
+    return next((line.kind for line in lines if line.kind != "bare"), "bare")

@@ -10,8 +10,9 @@ from ..base.thinking import without_thinking
 from ..matching import Pool, normalise
 from ..prediction_line import Outcome
 from .candidates import Candidates
-from .choose import chosen, joined
+from .choose import chosen
 from .found import FoundList
+from .joining import joined
 from .markup import MOST_READ, answer_region, plain
 from .prose import invented, named_in_prose
 from .result import Item, Ledger, Reading

@@ -17,7 +17,8 @@ _NUMBERS_ONLY = re.compile(
     r"[\s(*_`]*-?\d{1,9}(?:[ *_`]+-?\d{1,9}){2,2000}[\s)*_`.]*|\s*\[-?\d{1,9}\](?:\s*\[-?\d{1,9}\]){1,2000}\s*"
 )
 _LABEL_END = re.compile(
-    r"[:：]\s?|\b(?:is|are|be|follows|order|ranking|answer|with|go|say|choose|pick|suggest|recommend|propose|so)\b[:,]?\s+(?=[\[\d\"“*#(\w])"
+    r"[:：]\s?|\b(?:is|are|be|follows|order|ranking|answer|with|go|say|choose|pick|suggest|recommend|propose"
+    r"|so)\b[:,]?\s+(?=[\[\d\"“*#(\w])"
 )
 _MOST_LABELS = 6
 _LAST_NUMBER = re.compile(r"(?<![\w.,/])[\[(#]?\d{1,9}[\])]?\s{0,9}$")
@@ -127,7 +128,7 @@ class Rows:
         starts, ends = [0, *(end for _, end in borders)], [*(start for start, _ in borders), len(line)]
         titles, most = self._candidates.titles, self._most_joined[separator]
         entries: list[Entry] = []
-        label = ""
+        label, is_named = "", False
         at = 0
         while at < len(starts):
             last = self._last_joined(line, starts, ends, at, most)
@@ -138,11 +139,12 @@ class Rows:
                 label, entry = self._first(kind, piece)
             else:
                 entry = self._piece(kind, piece)
-                if entry is None and all(other.title is None and other.first is None for other in entries):
+                if entry is None and not is_named:
                     more, entry = self._first(kind, piece)
                     if more:  # a sentence with commas of its own in front of the list
                         label, entries = f"{line[: starts[at]]}{more}", []
             pair = self._last_pair(piece) if entry is None and last == len(starts) - 1 else []
+            is_named = is_named or entry is not None
             if entry is not None:
                 entries.append(entry)
             elif pair:

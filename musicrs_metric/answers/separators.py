@@ -21,7 +21,8 @@ SEPARATORS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 RISING, COMMA = SEPARATORS[2][1], SEPARATORS[-1][1]
 # A comma inside of these belongs to a title or to a remark.
 _WRAPPED = re.compile(
-    r"\*\*[^*\n]{1,200}\*\*|(?<!\w)\"[^\"\n]{1,200}\"(?!\w)|“[^”\n]{1,200}”|«[^»\n]{1,200}»|\((?!\d{1,4}\))[^()\n]{1,200}\)|(?<!\])\[[^\[\]\n]{1,200}\]"
+    r"\*\*[^*\n]{1,200}\*\*|(?<!\w)\"[^\"\n]{1,200}\"(?!\w)|“[^”\n]{1,200}”|«[^»\n]{1,200}»"
+    r"|\((?!\d{1,4}\))[^()\n]{1,200}\)|(?<!\])\[[^\[\]\n]{1,200}\]"
 )
 
 _AROUND = " \t*_`[](){}\"'.$"

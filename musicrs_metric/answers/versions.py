@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 
 _VERSION = re.compile(
-    r"\b(?:re-?mix(?:ed|es)?|mix|edit|live|acoustic|unplugged|cover(?:ed|s)?|instrumental|demo|karaoke|re-?work(?:ed)?"
-    r"|remake|bootleg|mash-?up|dub|vip|flip|reprise|orchestral|symphonic|a ?cappella|stripped|slowed|sped[ -]up|nightcore"
+    r"\b(?:re-?mix(?:ed|es)?|mix|edit|live|acoustic|unplugged|cover(?:ed|s)?|instrumental|demo|karaoke"
+    r"|re-?work(?:ed)?"
+    r"|remake|bootleg|mash-?up|dub|vip|flip|reprise|orchestral|symphonic|a ?cappella|stripped|slowed|sped[ -]up"
+    r"|nightcore"
     r"|8-?bit|tribute|medley|sessions?|version|ver|re-?recorded|extended|chopped|parody|piano arrangement|arrangement"
     r"|transcription|arr)\b",
     re.IGNORECASE,
 )
 # The recording that the plain title stands for, under a longer name.
 _SAME = re.compile(
-    r"\b(?:taylor['’]?s|album|original|single|official|full|studio|standard|explicit|clean|remaster(?:ed)?)\s+version\b",
+    r"\b(?:taylor['’]?s|album|original|single|official|full|studio|standard|explicit|clean"
+    r"|remaster(?:ed)?)\s+version\b",
     re.IGNORECASE,
 )
 _PART = re.compile(
-    r"\b(?:(?:op(?:us)?|no|nr|pt|part|vol(?:ume)?|mvt|mov(?:ement)?|act|book|bwv|kv?|hob|chapter)\b\.?\s?(?:\d|[ivx]{1,5}\b)"
+    r"\b(?:(?:op(?:us)?|no|nr|pt|part|vol(?:ume)?|mvt|mov(?:ement)?|act|book|bwv|kv?|hob|chapter)\b\.?\s?(?:\d"
+    r"|[ivx]{1,5}\b)"
     r"|(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|last)\s(?:movement|part|volume)\b"
     r"|[a-g](?:[#♯♭b]|[ -](?:sharp|flat))?\s(?:major|minor|dur|moll)\b)",
     re.IGNORECASE,

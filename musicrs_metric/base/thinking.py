@@ -124,7 +124,8 @@ _PHRASES = (
     (
         re.compile(r"[\s*#_]{0,9}(?:thoughts?|thinking|thinking process|reasoning)[\s*_]{0,5}[:：]", re.IGNORECASE),
         re.compile(
-            r"^[ \t*#_]{0,9}(?:final (?:answer|response|output|ranking)|answer|response|output)[ \t*_]{0,5}[:：][*_]{0,3}",
+            r"^[ \t*#_]{0,9}(?:final (?:answer|response|output|ranking)|answer|response"
+            r"|output)[ \t*_]{0,5}[:：][*_]{0,3}",
             re.IGNORECASE | re.MULTILINE,
         ),
     ),
