@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from musicrs_metric.answers import complete_ranking, read_answer
-from musicrs_metric.answers.wrapping import MOST_READ
+from musicrs_metric.answers.markup import MOST_READ
 from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.matching import Pool
 from musicrs_metric.prediction_line import Outcome, format_line
