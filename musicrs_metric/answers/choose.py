@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from .candidates import Candidates
 from .found import INLINE, FoundList
 
+_TINY = 3
 _ASIDE = ("draft", "walk", "excluded", "remark")
 
 
@@ -49,7 +50,9 @@ def _states_ranking(found: FoundList, candidates: Candidates, *, is_alone: bool)
         return says_so or found.kind in ("number", "values") or found.is_plain
     if says_so and found.is_headed:
         return True
-    return is_alone and found.is_plain and not _is_echo(found, candidates)
+    # The only list about a tiny pool is its ranking: orders of two or three coincide too often to mean anything.
+    is_plain = found.is_plain or len(candidates) <= _TINY
+    return is_alone and is_plain and not _is_echo(found, candidates)
 
 
 def _is_echo(found: FoundList, candidates: Candidates) -> bool:

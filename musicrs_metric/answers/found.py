@@ -102,13 +102,15 @@ def from_entries(
     items = candidates.items([entry._replace(second=None) for entry in entries] if pairs else entries)
     listed = tuple(items)
     values = pairs or _scores(entries, listed)
+    is_countdown = _is_countdown(entries)
     if values:
         items = in_order(items, values, meaning(values))
-    elif heading.is_worst_first:
+    elif heading.is_worst_first or is_countdown:
         items = items[::-1]
     return FoundList(
         kind, listed, tuple(items), *lines, heading.purpose, heading.is_explicit, entries,
-        states_order=bool(values) or kind == "chain" or heading.is_worst_first or _is_ranked(entries),
+        states_order=bool(values) or kind == "chain" or heading.is_worst_first or is_countdown
+        or _is_ranked(entries),
         is_plain=all(entry.is_plain for entry, item in zip(entries, listed, strict=True) if item.place is not None),
         follows_directly=follows_directly,
     )  # fmt: skip
@@ -118,6 +120,12 @@ def _is_ranked(entries: tuple[Entry, ...]) -> bool:
     """Whether each entry has a rank beside its candidate, counted from 1."""
     firsts = [entry.first for entry in entries if entry.is_ranked or entry.second is not None]
     return len(firsts) == len(entries) > 1 and firsts == list(range(1, len(entries) + 1))
+
+
+def _is_countdown(entries: tuple[Entry, ...]) -> bool:
+    """Whether the numbers in front of three candidates or more count down to 1."""
+    firsts = [entry.first for entry in entries if entry.title is not None or entry.second is not None]
+    return len(firsts) == len(entries) >= _FEWEST_IN_ROW and firsts == list(range(len(firsts), 0, -1))
 
 
 def _scores(entries: tuple[Entry, ...], items: tuple[Item, ...]) -> list[float]:

@@ -162,7 +162,8 @@ class Values:
     def _keyed(self, pairs: Mapping[str, Mapping[str, Any]]) -> Listing | None:
         """Objects under their ranks, identifiers or titles."""
         inner = from_records([_flat(value) for value in pairs.values()], self._candidates)
-        name = "rank" if inner and len(distinct(inner[0])) > len(pairs) / 2 else "id"
+        says_candidate = any(role(field) not in ("rank", "score") for value in pairs.values() for field in _flat(value))
+        name = "rank" if says_candidate and inner and len(distinct(inner[0])) > len(pairs) / 2 else "id"
         named = [self._candidates.value(key).place for key in pairs]
         if name == "id" and not any(place is not None for place in named):
             return Listing(*inner) if inner else None
