@@ -74,6 +74,7 @@ class Candidates:
         self.pool, self.numbered = pool, numbered
         self.titles = Titles(pool, numbered=numbered)
         self._places = list(pool.place.values())
+        self._entries: dict[tuple[str, bool], Entry | None] = {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -107,15 +108,20 @@ class Candidates:
         Returns:
             The entry; None where it names no candidate and has no identifier.
         """
-        if not text.strip():
-            return None
+        key = (text, listed)
+        if key not in self._entries:
+            self._entries[key] = self._entry(text, listed) if text.strip() else None
+        return self._entries[key]
+
+    def _entry(self, text: str, listed: bool) -> Entry | None:
         whole = self.titles.whole(text)
         found = self.titles.find(text, listed=listed) if whole is None else whole
-        entry = Entry(bare(text), found, is_plain=whole is not None, score=score_in(_behind_title(text)))
+        if found is None and not self.numbered:
+            return None
+        score = None if found is None else score_in(_behind_title(text))
+        entry = Entry(bare(text), found, is_plain=whole is not None, score=score)
         if self.numbered:
             return self._numbered(text, entry)
-        if found is None:
-            return None
         start = None if self.titles.is_title(text) else marker(text)
         ranked = start is not None and bool(
             re.search(r"rank|place|pos|#|\dst|\dnd|\drd|\dth", text[: start.end], re.IGNORECASE)

@@ -135,18 +135,13 @@ def _is_something(item: Item) -> bool:
 def _unfinished(items: Sequence[Item], answer: str, candidates: Candidates) -> int | None:
     """The item that stands where the answer was cut, if it may be the beginning of another candidate."""
     end = answer.rstrip()
-    for at, item in enumerate(items):
-        # A title of punctuation alone, such as `!!!`, has no text left.
-        if item.place is None or not item.text or not end.endswith(item.text):
-            continue
-        if candidates.numbered and item.text.isdecimal():
-            if candidates.goes_on(item.text):
-                return at
-            continue
-        start, named = normalise(item.text), {other.place for other in items if other is not item}
-        goes_on = (
-            normalise(title).startswith(start) for title, place in candidates.pool.place.items() if place not in named
-        )
-        if sum(goes_on) > 1:
-            return at
-    return None
+    # A title of punctuation alone, such as `!!!`, has no text left.
+    at = next((at for at in reversed(range(len(items))) if items[at].text and end.endswith(items[at].text)), None)
+    if at is None or items[at].place is None:
+        return None
+    text = items[at].text
+    if candidates.numbered and text.isdecimal():
+        return at if candidates.goes_on(text) else None
+    start, named = normalise(text), {item.place for item in items}
+    others = (title for title, place in candidates.pool.place.items() if place not in named)
+    return at if any(normalise(title).startswith(start) for title in others) else None
