@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..matching import Pool
+from .entry import Entry
 from .result import Item
-from .scores import Score, score_in
+from .scores import score_in
 from .titles import NUMBER_ALONE, Titles
 from .wrapping import bare, marker
 
@@ -32,34 +33,6 @@ _AFTER = re.compile(r"\s*(?:$|[.,;:!?)(\]}|*_`\"'’“”]|[-–—=>→]|\b(?:
 _NO_IDENTIFIER = re.compile(
     r"\s?(?:[/°]\s?\d|%|/|\.\d|:\d\d|(?:bpm|hz|k?m|s|min|points?|stars?|out of)\b)", re.IGNORECASE
 )
-
-
-class Entry(NamedTuple):
-    """One thing that an answer may list, before its list is known.
-
-    Attributes:
-        text: The text of the item.
-        title: The candidate whose title it has.
-        first: The number that it starts with: of the list, of its rank or its identifier.
-        second: The identifier behind that number.
-        score: A score in its remark.
-        is_plain: Whether it says nothing but the candidate.
-        is_ranked: Whether the first number is called a rank.
-        is_bracketed: Whether the first number is in square brackets.
-        between: What stands between the two numbers.
-        marker: The list marker in front of a title.
-    """
-
-    text: str
-    title: int | None = None
-    first: int | None = None
-    second: int | None = None
-    score: Score | None = None
-    is_plain: bool = False
-    is_ranked: bool = False
-    is_bracketed: bool = False
-    between: str = ""
-    marker: str = ""
 
 
 class Candidates:
@@ -179,7 +152,7 @@ class Candidates:
         """The items that entries of one list are.
 
         By number, the first number of an entry is its rank where an identifier follows it, or where titles follow that
-        mostly belong to other numbers; otherwise it is the identifier. Words that are merely counted, from 1, are neither.
+        mostly belong to other numbers; otherwise it is the identifier. Words that are only counted from 1 are neither.
         """
         if not self.numbered:
             return [Item(entry.text, entry.title) for entry in entries]
