@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..matching import Pool
+from .entry import Entry
 from .result import Item
-from .scores import Score, score_in
+from .scores import score_in
 from .titles import NUMBER_ALONE, Titles
 from .wrapping import bare, marker
 
@@ -34,34 +35,6 @@ _NO_IDENTIFIER = re.compile(
 )
 
 
-class Entry(NamedTuple):
-    """One thing that an answer may list, before its list is known.
-
-    Attributes:
-        text: The text of the item.
-        title: The candidate whose title it has.
-        first: The number that it starts with: of the list, of its rank or its identifier.
-        second: The identifier behind that number.
-        score: A score in its remark.
-        is_plain: Whether it says nothing but the candidate.
-        is_ranked: Whether the first number is called a rank.
-        is_bracketed: Whether the first number is in square brackets.
-        between: What stands between the two numbers.
-        marker: The list marker in front of a title.
-    """
-
-    text: str
-    title: int | None = None
-    first: int | None = None
-    second: int | None = None
-    score: Score | None = None
-    is_plain: bool = False
-    is_ranked: bool = False
-    is_bracketed: bool = False
-    between: str = ""
-    marker: str = ""
-
-
 class Candidates:
     """A pool that resolves lines, pieces and values, by title and, where the prompt asked for them, by number.
 
@@ -74,6 +47,7 @@ class Candidates:
         self.pool, self.numbered = pool, numbered
         self.titles = Titles(pool, numbered=numbered)
         self._places = list(pool.place.values())
+        self._entries: dict[tuple[str, bool], Entry | None] = {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -107,15 +81,20 @@ class Candidates:
         Returns:
             The entry; None where it names no candidate and has no identifier.
         """
-        if not text.strip():
-            return None
+        key = (text, listed)
+        if key not in self._entries:
+            self._entries[key] = self._entry(text, listed) if text.strip() else None
+        return self._entries[key]
+
+    def _entry(self, text: str, listed: bool) -> Entry | None:
         whole = self.titles.whole(text)
         found = self.titles.find(text, listed=listed) if whole is None else whole
-        entry = Entry(bare(text), found, is_plain=whole is not None, score=score_in(_behind_title(text)))
+        if found is None and not self.numbered:
+            return None
+        score = None if found is None else score_in(_behind_title(text))
+        entry = Entry(bare(text), found, is_plain=whole is not None, score=score)
         if self.numbered:
             return self._numbered(text, entry)
-        if found is None:
-            return None
         start = None if self.titles.is_title(text) else marker(text)
         ranked = start is not None and bool(
             re.search(r"rank|place|pos|#|\dst|\dnd|\drd|\dth", text[: start.end], re.IGNORECASE)
@@ -173,7 +152,7 @@ class Candidates:
         """The items that entries of one list are.
 
         By number, the first number of an entry is its rank where an identifier follows it, or where titles follow that
-        mostly belong to other numbers; otherwise it is the identifier. Words that are merely counted, from 1, are neither.
+        mostly belong to other numbers; otherwise it is the identifier. Words that are only counted from 1 are neither.
         """
         if not self.numbered:
             return [Item(entry.text, entry.title) for entry in entries]

@@ -1,4 +1,4 @@
-"""Records: rows of a table, objects of a list, entries of a map. Which field is the candidate, the rank and the score."""
+"""Records (rows of a table, objects of a list): which field is the candidate, the rank and the score."""
 
 from __future__ import annotations
 
@@ -82,8 +82,9 @@ def role(name: str) -> Role | None:
 def from_records(records: Sequence[Record], candidates: Candidates) -> Ordered | None:
     """Order records by their ranks, or by their scores, or as listed.
 
-    The candidate is in the field that names most of them: by title, or by number in a field that is no rank and no score.
-    Where titles and numbers contradict each other and the numbers only count the records, titles have the last word.
+    The candidate is in the field that names most of them: by title, or by number in a field that is no rank and no
+    score. Where titles and numbers contradict each other and the numbers only count the records, titles have the last
+    word.
 
     Args:
         records: Fields by name; a name may be empty.

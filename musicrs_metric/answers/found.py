@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from .candidates import Candidates, Entry
+from .candidates import Candidates
+from .entry import Entry
 from .headings import NO_HEADING, Heading, Purpose
 from .result import Item
 from .scores import in_order, meaning

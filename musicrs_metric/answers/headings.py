@@ -1,6 +1,6 @@
-"""What a line says about the list below it: that it is the ranking, a draft, a walk through the candidates, or the rest.
+"""Headings: a line says of the list below it that it is the ranking, a draft or a walk through the candidates.
 
-A clause that only announces ("before I rank them", "to find the best order") says nothing about the list that follows it.
+A clause that only announces ("before I rank them", "to find the best order") says nothing about the list below it.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _has_text(value: Any) -> bool:
 
 
 class _Walk:
-    """Reads one value; `at` is where it stopped, `is_whole` and `is_open` tell whether it was closed or the text ended."""
+    """Reads one value: `at` is where it stopped, `is_open` whether the text ended first."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text, self.at, self.is_open, self._stopped = text, at, False, False

@@ -23,8 +23,8 @@ def keyed(lines: Sequence[str], start: int, candidates: Candidates) -> tuple[Tab
         candidates: The pool; a title in front of a colon is no key.
 
     Returns:
-        The table, and the end of the lines that were read. None where they have no field for the candidate in common, or
-        one field alone.
+        The table, and the end of the lines that were read. None where the records have one field alone, or no field for
+        the candidate in common.
     """
     records: list[dict[str, str]] = []
     keys: set[str] = set()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .candidates import Candidates, Entry
+from .candidates import Candidates
+from .entry import Entry
 from .found import FoundList, from_entries
 from .headings import NO_HEADING, Heading, Purpose, line_purpose
 from .lines import Line, LineKind, main_kind
@@ -28,7 +29,7 @@ class LineList:
         self._heading, self._follows_directly = NO_HEADING, False
 
     def begin(self, kind: LineKind, heading: Heading, *, follows_directly: bool) -> None:
-        """Begin with a line that names a candidate: lines of its kind in front of it, which name none, belong to the list."""
+        """Begin with a line that names a candidate; lines of its kind in front of it, which name none, belong to it."""
         self._lines = [line for line in self._lines if line.kind == kind]
         self._heading, self._follows_directly = heading, follows_directly
 

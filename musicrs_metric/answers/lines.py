@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from .candidates import Candidates, Entry
+from .candidates import Candidates
+from .entry import Entry
 from .headings import line_purpose
 from .items import is_talk
 from .rows import Row, Rows

@@ -1,7 +1,7 @@
 """Maps in answers: from candidates to ranks, scores or remarks, or from ranks to candidates.
 
-Keys that are titles of candidates are the candidates, and their numbers are ranks or scores (`scores.meaning`). Keys that
-count from 1 as listed are ranks where the values are distinct titles or identifiers. All other numbers as keys are
+Keys that are titles of candidates are the candidates, and their numbers are ranks or scores (`scores.meaning`). Keys
+that count from 1 as listed are ranks where the values are distinct titles or identifiers. All other numbers as keys are
 identifiers where the prompt asked for numbers: their values are ranks, scores or remarks.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .candidates import Candidates
 from .found import distinct
-from .headings import Purpose
+from .listing import Listing
 from .result import Item
 from .scores import Meaning, in_order, meaning, to_number
 
@@ -31,22 +31,6 @@ _SCORES_KEY = re.compile(
     r".*(?:scores?|relevance|ratings?|probabilit(?:y|ies)|confidences?|similarit(?:y|ies)|weights?)", re.IGNORECASE
 )
 _RANKS_KEY = re.compile(r"(?:.*_)?(?:ranks|positions|rank_of|rank_by_\w+|places)", re.IGNORECASE)
-
-
-class Listing(NamedTuple):
-    """The list that a value holds.
-
-    Attributes:
-        listed: Its items as listed.
-        items: Its items, best first.
-        states_order: Whether the form says that this is a ranking.
-        purpose: What its key says that it is.
-    """
-
-    listed: list[Item]
-    items: list[Item]
-    states_order: bool
-    purpose: Purpose | None = None
 
 
 def read_map(pairs: Mapping[str, Any], candidates: Candidates, hint: Meaning | None = None) -> Listing | None:
@@ -108,5 +92,6 @@ def map_hint(key: str) -> Meaning | None:
 
 
 def count_of(key: str) -> int | None:
+    """The number that a key is, such as 2 for "rank_2"; None for others."""
     found = _COUNT_KEY.fullmatch(key)
     return int(found[1]) if found else None

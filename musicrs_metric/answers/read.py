@@ -29,23 +29,27 @@ _REFUSAL = re.compile(
 def read_answer(text: str, pool: Pool, *, numbered: bool, cut: bool) -> Reading:
     """Read the ranking that a language model wrote, in a stated order.
 
-    1. Thinking is removed (`base.thinking`); a block that never ends leaves nothing behind its start.
-    2. Wrapping becomes plain lines (`markup`): fences, links, LaTeX and its boxes, HTML and XML. What stands between
+    1. Thinking is removed (`base.thinking`). A block that never ends leaves nothing behind its start.
+    2. Wrapping becomes plain lines (`markup`): fences, links, LaTeX and its boxes, HTML and XML. The text between
        `<answer>` and `</answer>` is read alone where it names a candidate.
     3. All lists are found, each with its place in the answer: JSON (`values`), tables (`tables`), rows such as
        `[3] > [1]` (`rows`) and lines (`lines`). Structured forms are put in the order that they mean: by rank, else by
-       score, the highest first, ties as listed (`fields`, `scores`).
-    4. The line, the key or the words in front of a list say what it is (`headings`): the final ranking, a ranking, the next
-       part of a list, a draft, a walk through the candidates, what is left out, a remark.
-    5. Parts are joined: a list that goes on where the one before stopped and shares no candidate with it.
-    6. The ranking is the last list of two candidates or more that states a ranking: a heading says so, or its form (`>`,
-       ranks, scores, numbered lines, JSON, or lines and rows of nothing but candidates). Drafts, walks, remarks and what is
-       left out are none. A last list that only repeats the head of a longer one, and is not called final, is its summary.
+       score, the highest first, ties as listed (`fields`, `maps`, `scores`).
+    4. The heading, the key or the words in front of a list say what it is (`headings`): the final ranking, a ranking,
+       the next part of a list, a draft, a walk through the candidates, a list of what is left out, a remark.
+    5. Parts are joined (`joining`): a list that goes on where the one before stopped and shares no candidate with it.
+    6. The ranking is the last list of two candidates or more that states a ranking (`choose`): a heading says so, or
+       its form does (`>`, ranks, scores, numbered lines, JSON, lines and rows of nothing but candidates). Drafts,
+       walks, remarks and lists of what is left out are none. A last list that is not called final and only repeats the
+       head of a longer ranking is a summary of that.
     7. Candidates in the order of the pool (all of them, its first three or more, or any five) are a walk through the
-       prompt and no ranking, unless 4 or the form says otherwise or the answer is this list alone as it was asked for.
-    8. Where no list states a ranking: the last other list of two or more; a single candidate called the answer; a
-       draft; a single candidate; what sentences name in quotes, bold, brackets or between commas. A walk alone gives
-       nothing: its answer is "failed", and the whole ranking is filled in random order.
+       prompt and no ranking, unless a heading or the form says otherwise, or the answer is this list alone in the form
+       that the prompt asked for.
+    8. Where no list states a ranking, the next of these is read: the last other list of two or more; a single candidate
+       called the answer; a draft; a single candidate; a list in another order than the pool under the heading of a
+       walk. An answer without a list is read by what its sentences name in quotes, bold or brackets or between commas.
+       An answer that only walks through the candidates gives nothing: it is "failed", and its ranking is filled in
+       random order.
 
     Args:
         text: The answer; anything at all.
@@ -135,18 +139,13 @@ def _is_something(item: Item) -> bool:
 def _unfinished(items: Sequence[Item], answer: str, candidates: Candidates) -> int | None:
     """The item that stands where the answer was cut, if it may be the beginning of another candidate."""
     end = answer.rstrip()
-    for at, item in enumerate(items):
-        # A title of punctuation alone, such as `!!!`, has no text left.
-        if item.place is None or not item.text or not end.endswith(item.text):
-            continue
-        if candidates.numbered and item.text.isdecimal():
-            if candidates.goes_on(item.text):
-                return at
-            continue
-        start, named = normalise(item.text), {other.place for other in items if other is not item}
-        goes_on = (
-            normalise(title).startswith(start) for title, place in candidates.pool.place.items() if place not in named
-        )
-        if sum(goes_on) > 1:
-            return at
-    return None
+    # A title of punctuation alone, such as `!!!`, has no text left.
+    at = next((at for at in reversed(range(len(items))) if items[at].text and end.endswith(items[at].text)), None)
+    if at is None or items[at].place is None:
+        return None
+    text = items[at].text
+    if candidates.numbered and text.isdecimal():
+        return at if candidates.goes_on(text) else None
+    start, named = normalise(text), {item.place for item in items}
+    others = (title for title, place in candidates.pool.place.items() if place not in named)
+    return at if any(normalise(title).startswith(start) for title in others) else None

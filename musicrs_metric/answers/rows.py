@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .candidates import Candidates, Entry
+from .candidates import Candidates
+from .entry import Entry
 from .found import Kind, distinct
 from .items import is_talk
 from .separators import COMMA, COUNT, RISING, SEPARATORS, counting, gaps

@@ -31,7 +31,8 @@ def scan(text: str, candidates: Candidates) -> list[FoundList]:
     for table in in_tables:
         lines[table.start : table.end] = [""] * (table.end - table.start)
     ready: dict[int, list[FoundList | Table]] = {}
-    for found in (*in_json, *in_tables):
+    every: list[FoundList | Table] = [*in_json, *in_tables]
+    for found in every:
         ready.setdefault(found.start, []).append(found)
     scanner = _Scanner(candidates)
     for is_blank, group in groupby(enumerate(lines), key=lambda pair: not pair[1].strip()):

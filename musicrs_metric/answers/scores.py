@@ -1,8 +1,7 @@
 """Numbers beside candidates: whether they are ranks or scores, and the order that they state.
 
-Ranks are whole numbers that count from 1 without gap or repeat, in any order; where a word says "score" they are scores
-all the same, and where a word says "rank" they are ranks. All other numbers are scores. Scores go from the highest down,
-ranks from 1 up, and equal ones stay in the order in which they are listed.
+Ranks are whole numbers that count from 1 without gap or repeat, in any order. All other numbers are scores. Where a
+word says "score" or "rank", it decides. Scores go from the highest down and ranks from 1 up. Equal ones stay as listed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,10 @@ _NUMBER = re.compile(
     r"[\s*_#\[(\"']*(-?\d{1,9}(?:[.,]\d{1,9})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
     re.IGNORECASE,
 )
-_WORD = r"(?:score|relevance|rating|rated|probability|prob|confidence|match|fit|similarity|likelihood|suitability|certainty)"
+_WORD = (
+    r"(?:score|relevance|rating|rated|probability|prob|confidence|match|fit|similarity|likelihood|suitability"
+    r"|certainty)"
+)
 _LABELLED = re.compile(rf"\b{_WORD}\w{{0,10}}\s*[:=]?\s*\**(\d{{1,4}}(?:\.\d{{1,9}})?)(?!\d)", re.IGNORECASE)
 _OUT_OF = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,6})?)\s?(?:/|out of)\s?(?:5|10|100)\b(?![./]\d)", re.IGNORECASE)
 _PERCENT = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,6})?)\s?%")
@@ -60,7 +62,7 @@ def score_in(rest: str) -> Score | None:
 
 
 def to_number(value: Any) -> float | None:
-    """The number that a value of a field is, such as `"2"`, `"8/10"`, `"95 %"`, `"1st"` or `"high"`; None for others."""
+    """The number that a value is, such as `"2"`, `"8/10"`, `"95 %"`, `"1st"` or `"high"`; None for others."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

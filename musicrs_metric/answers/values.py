@@ -2,11 +2,11 @@
 
 list of titles or numbers   as listed.
 list of objects or rows     a table: by rank, else by score, else as listed (`fields`).
-map                         titles or identifiers to ranks or scores; or ranks to titles or identifiers, where the keys count
-                            from 1 as listed and the values are distinct titles or identifiers; or identifiers to remarks.
-object with lists           the list whose key says that it is the ranking; where no key says so, all in order if they
-                            share no candidate, else the last. Keys that name the pool, a draft or what is left out come last.
-text in a value             read as an answer of its own where it is a row or JSON again.
+map                         by ranks or scores (`maps`).
+object with lists           the list whose key says that it is the ranking. Where no key says so, all lists in order if
+                            they share no candidate, else the last. Keys that name the pool, a draft or what is left out
+                            come last.
+text in a value             a row, or JSON again.
 
 A `name`, `title`, `id`, `answer` or `number` beside a list is never the list.
 """
@@ -22,7 +22,8 @@ from .fields import from_records, role
 from .found import distinct
 from .headings import purpose
 from .json_values import json_values
-from .maps import Listing, count_of, map_hint, read_map
+from .listing import Listing, chosen_part, joined_parts
+from .maps import count_of, map_hint, read_map
 from .result import Item
 from .rows import Rows
 from .scores import in_order, meaning, to_number
@@ -109,13 +110,13 @@ class Values:
         ordered = from_records(objects, self._candidates)
         if ordered is None or (not distinct(ordered[0]) and len(objects) == 1):
             parts = [inner for value in objects if (inner := self._object(value, depth + 1)) is not None]
-            return _joined(parts) if parts else Listing(*ordered) if ordered else None
+            return joined_parts(parts) if parts else Listing(*ordered) if ordered else None
         return Listing(*ordered)
 
     def _table(self, rows: Sequence[Sequence[Any]], depth: int) -> Listing | None:
         if any(isinstance(cell, list | dict) for row in rows for cell in row):
             parts = [inner for row in rows if (inner := self._list(row, depth + 1)) is not None]
-            return _joined(parts) if parts else None
+            return joined_parts(parts) if parts else None
         if len({len(row) for row in rows}) > 1 or len(rows[0]) not in (2, 3):
             return self._scalars([cell for row in rows for cell in row], depth)
         first = [row[0] for row in rows]
@@ -147,7 +148,7 @@ class Values:
             if inner is not None and distinct(inner.items):
                 parts.append(inner._replace(purpose=says or inner.purpose))
         if parts:
-            return _chosen(parts)
+            return chosen_part(parts)
         scalars = {key: value for key, value in pairs.items() if isinstance(value, str | int | float)}
         if not scalars:
             return None
@@ -187,29 +188,3 @@ def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict):
             flat = {**value, **flat}
     return flat
-
-
-def _chosen(parts: Sequence[Listing]) -> Listing:
-    """The list among those of one object."""
-    for wanted in (("final",), ("ranking",), (None, "more")):
-        chosen = [part for part in parts if part.purpose in wanted]
-        if chosen:
-            more = [part for part in parts if part.purpose == "more"] if wanted != (None, "more") else []
-            return _joined([*([chosen[-1]] if wanted == ("final",) else chosen), *more])
-    return parts[-1]
-
-
-def _joined(parts: Sequence[Listing]) -> Listing:
-    """Lists that share no candidate one behind the other, else the last."""
-    whole = parts[0]
-    for part in parts[1:]:
-        if set(distinct(whole.items)) & set(distinct(part.items)):
-            whole = part
-        else:
-            whole = Listing(
-                [*whole.listed, *part.listed],
-                [*whole.items, *part.items],
-                whole.states_order and part.states_order,
-                whole.purpose,
-            )
-    return whole

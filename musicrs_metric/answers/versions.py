@@ -37,8 +37,8 @@ _LONGEST_BRACKET, _LONGEST_SEGMENT = 8, 5  # words
 def is_other_work(rest: str) -> bool:
     """Whether what follows a title says that another work or another version is meant.
 
-    An artist, a year, guests ("feat."), a remaster or a remark leave the work what it is. A version is what is called so
-    in brackets, or in a short piece behind a dash, comma or colon that ends in the word ("Nightferry Remix").
+    An artist, a year, guests ("feat."), a remaster or a remark leave the work what it is. A version is what is called
+    so in brackets, or in a short piece behind a dash, comma or colon that ends in the word ("Nightferry Remix").
 
     Args:
         rest: The text behind the title, in the same item.

@@ -1,13 +1,13 @@
 """The visible part of an answer: the text of a language model without its thinking.
 
-Models mark their thinking in four ways, and each way is read with the same three rules: what is marked is removed, a mark
-that only ends a block removes everything before it (some servers send the start of the block with the prompt), and a
-block that never ends leaves nothing behind its start.
+Models mark their thinking in four ways, and three rules hold for each. What is marked is removed. A mark that only ends
+a block removes everything before it (some servers send the start of the block with the prompt). A block that never ends
+leaves nothing behind its start.
 
 channels    the harmony format of gpt-oss, with its marks (`<|channel|>analysis<|message|>`) or after a decoder removed
             them (`analysis...assistantfinal...`): only the final channel and tool calls are visible.
-blocks      `<think>`, `<thinking>`, `<reasoning>`, `<seed:think>`, `<thought>` and their kin, with attributes, nested, in
-            capitals or HTML-escaped; `[THINK]`; `◁think▷`; `<|START_THINKING|>`, `<|begin_of_thought|>`,
+blocks      `<think>`, `<thinking>`, `<reasoning>`, `<seed:think>`, `<thought>` and their kin, with attributes, nested,
+            in capitals or HTML-escaped; `[THINK]`; `◁think▷`; `<|START_THINKING|>`, `<|begin_of_thought|>`,
             `<|inner_prefix|>`, `<|channel>thought`.
 phrases     Granite's "Here is my thought process: ... Here is my response:", Ollama's "Thinking... ...done thinking."
 agents      `Thought: ... Final Answer: ...`
@@ -42,11 +42,11 @@ def without_thinking(text: str, *, cut: bool = False) -> Visible:
     Returns:
         The text outside of thinking.
     """
-    for remove in (_channels, _blocks, _phrases):
-        text, is_open = remove(text, cut)
-        if is_open:
-            return Visible(text, True)
-    return Visible(text, False)
+    visible = _channels(text)
+    for remove in (_blocks, _phrases):
+        if not visible.is_open:
+            visible = remove(visible.text, cut)
+    return visible
 
 
 _CHANNEL, _MESSAGE = "<|channel|>", "<|message|>"
@@ -57,10 +57,10 @@ _GLUED_FINAL = re.compile(
 _GLUED_START = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z\[\"'“(0-9])")
 
 
-def _channels(text: str, cut: bool) -> Visible:
+def _channels(text: str) -> Visible:
     if _CHANNEL not in text:
-        *_, final = [None, *_GLUED_FINAL.finditer(text)]
-        if final:
+        final = _last(_GLUED_FINAL, text)
+        if final is not None:
             return Visible(text[final.end() :], False)
         return Visible("", True) if _GLUED_START.match(text) else Visible(text, False)
     visible: list[str] = []
@@ -79,7 +79,8 @@ _MARK = re.compile(
     rf"""
       <[|｜](?P<pipe>END_THINKING|end_of_thought|inner_suffix|thinking_end|think_end)[|｜]>
     | <[|｜](?:START_THINKING|begin_of_thought|inner_prefix|thinking_start|think_start)[|｜]>
-    | (?:<|&lt;|＜|\\<)\s?[|｜]?(?P<slash>\\?/)?\s?[|｜]?{_NAME}[|｜]?(?:\s[^<>\n]{{0,200}})?(?P<empty>/)?(?:>|&gt;|＞|\\>)
+    | (?:<|&lt;|＜|\\<)\s?[|｜]?(?P<slash>\\?/)?\s?[|｜]?{_NAME}[|｜]?
+      (?:\s[^<>\n]{{0,200}})?(?P<empty>/)?(?:>|&gt;|＞|\\>)
     | ◁\s?(?P<triangle>/)?\s?think(?:ing)?\s?▷
     | \[(?P<bracket>/)?(?:THINK(?:ING)?|REASONING)\]
     | <details\s[^<>\n]{{0,200}}type=["']?reasoning[^<>\n]{{0,200}}>
@@ -135,8 +136,12 @@ _PHRASES = (
 def _phrases(text: str, cut: bool) -> Visible:
     for start, end in _PHRASES:
         if start.match(text):
-            *_, last = [None, *end.finditer(text)]
-            if last:
+            last = _last(end, text)
+            if last is not None:
                 return Visible(text[last.end() :], False)
             return Visible("", True) if cut else Visible(text, False)
     return Visible(text, False)
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return max(pattern.finditer(text), key=lambda found: found.start(), default=None)

@@ -1,6 +1,6 @@
 """Layouts of answers: how models go through candidates, how they put a ranking, and how they mark their thinking.
 
-Each layout takes entries (identifier, title) in the order that it shows. Comments hold words that also stand in headings.
+Each layout takes entries (identifier, title) in the order that it shows. Comments hold words that headings have, too.
 """
 
 from __future__ import annotations
