@@ -193,13 +193,16 @@ def heading_of(before: Sequence[str]) -> Heading:
     Args:
         before: The lines since the item before; only the last ones count, and a long sentence ends the search.
     """
+    found = NO_HEADING
     for line in reversed(before[-_HEADING_LINES:]):
         says = line_purpose(line)
-        if says is not None:
-            return Heading(says, is_heading(line), is_worst_first(line))
+        if found.purpose is None and says is not None:
+            found = Heading(says, is_heading(line), is_worst_first(line))
+        elif says == "final" and found.purpose == "ranking":
+            return found._replace(purpose="final")
         if len(line.split()) > _MOST_WORDS_BETWEEN:
             break
-    return NO_HEADING
+    return found
 
 
 def is_worst_first(line: str) -> bool:

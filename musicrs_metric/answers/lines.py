@@ -61,7 +61,7 @@ def _line(at: int, text: str, candidates: Candidates, rows: Rows) -> Line:
         entry = _with_colon(text, candidates)
     if entry is not None and found is None and entry.title is None and not _is_alone(entry, text):
         entry = None
-    row = None if is_title else rows.read(text) or (rows.labelled(text) if entry is None else None)
+    row = None if is_title else rows.read(text) or (rows.labelled(text) or rows.sparse(text) if entry is None else None)
     return Line(at, text, kind, len(text) - len(text.lstrip()), entry, row)
 
 

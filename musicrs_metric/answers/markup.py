@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import NamedTuple
 
 from .elements import elements_as_lines
 
@@ -51,19 +52,29 @@ def plain(text: str, *, numbered: bool) -> str:
 _REGION = re.compile(r"<(/)?(answer|final[_ -]?answer|final|output|response)>", re.IGNORECASE)
 
 
-def answer_region(text: str) -> str | None:
-    """What stands between the last `<answer>` (or `<final>`, `<output>`, `<response>`) and its end; None without one.
+class Region(NamedTuple):
+    """The text of the last `<answer>`, and the text behind it."""
+
+    inside: str
+    behind: str
+
+
+def answer_region(text: str) -> Region | None:
+    """Find what stands between the last `<answer>` (or `<final>`, `<output>`, `<response>`) and its end.
 
     Args:
         text: An answer without thinking.
+
+    Returns:
+        The region; None where there is none. Where it never ends, it goes up to the end of the text.
     """
-    start, end = None, len(text)
+    start, end, behind = None, len(text), len(text)
     for tag in _REGION.finditer(text):
         if not tag[1]:
-            start, end = tag.end(), len(text)
+            start, end, behind = tag.end(), len(text), len(text)
         elif start is not None and end == len(text):
-            end = tag.start()
-    return None if start is None else text[start:end]
+            end, behind = tag.start(), tag.end()
+    return None if start is None else Region(text[start:end], text[behind:])
 
 
 def _without_latex(text: str) -> str:

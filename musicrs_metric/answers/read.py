@@ -93,16 +93,19 @@ class _Ranking(NamedTuple):
     items: tuple[Item, ...] = ()
     is_open: bool = False
     has_walk: bool = False  # though no ranking
+    is_final: bool = False  # its heading says so
 
 
 def _best_region(text: str, candidates: Candidates) -> tuple[str, _Ranking]:
     """The lines that were read, and the ranking in them."""
     region = answer_region(text)
     if region is not None:
-        answer = plain(region, numbered=candidates.numbered)
-        ranking = _ranking(answer, candidates)
-        if any(item.place is not None for item in ranking.items):
-            return answer, ranking
+        # A correction behind the answer counts; other words there do not.
+        for part, is_behind in ((region.behind, True), (region.inside, False)):
+            answer = plain(part, numbered=candidates.numbered)
+            ranking = _ranking(answer, candidates)
+            if ranking.is_final if is_behind else any(item.place is not None for item in ranking.items):
+                return answer, ranking
     answer = plain(text, numbered=candidates.numbered)
     return answer, _ranking(answer, candidates)
 
@@ -112,7 +115,7 @@ def _ranking(answer: str, candidates: Candidates) -> _Ranking:
     naming = [found for found in lists if found.places]
     found = chosen(naming, candidates, is_alone=_is_alone(naming, answer))
     if found is not None:
-        return _Ranking(found.items, found.is_open)
+        return _Ranking(found.items, found.is_open, is_final=found.purpose == "final" and found.is_headed)
     if naming:
         return _Ranking(is_open=naming[-1].is_open, has_walk=True)
     items = named_in_prose(answer, candidates)

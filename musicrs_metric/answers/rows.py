@@ -21,7 +21,7 @@ _LABEL_END = re.compile(
     r"[:：]\s?|\b(?:is|are|be|follows|order|ranking|answer|with|go|say|choose|pick|suggest|recommend|propose"
     r"|so)\b[:,]?\s+(?=[\[\d\"“*#(\w])"
 )
-_MOST_LABELS = 6
+_MOST_LABELS, _MOST_WORDS = 6, 8
 _LAST_NUMBER = re.compile(r"(?<![\w.,/])[\[(#]?\d{1,9}[\])]?\s{0,9}$")
 _CLAUSE = re.compile(r"[.,:;]\s")
 _AND = re.compile(r"\s(?:and|und|et|y|e|en|&)\s", re.IGNORECASE)
@@ -85,6 +85,17 @@ class Rows:
         if entry is None or not label.rstrip().endswith((":", "：")) or not entry.is_plain:
             return None
         return Row("row", [entry], label, True, True)
+
+    def sparse(self, line: str) -> Row | None:
+        """A line that names one candidate among titles that the pool lacks: its pieces are short, none in lower case."""
+        for kind, separator in SEPARATORS:
+            for row in self._under(kind, separator, line) if separator.search(line) else ():
+                titles = all(
+                    len(entry.text.split()) <= _MOST_WORDS and not entry.text[:1].islower() for entry in row.entries
+                )
+                if titles and len(row.entries) > (1 if kind == "chain" else 2) and self._n_named(row) == 1:
+                    return row
+        return None
 
     def pieces(self, line: str) -> list[Entry]:
         """The pieces between commas that name a candidate, in a line that is no row but prose."""

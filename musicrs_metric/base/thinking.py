@@ -51,9 +51,7 @@ def without_thinking(text: str, *, cut: bool = False) -> Visible:
 
 _CHANNEL, _MESSAGE = "<|channel|>", "<|message|>"
 _MESSAGE_END = re.compile(r"<\|(?:end|return|call|start)\|>")
-_GLUED_FINAL = re.compile(
-    r"assistant\s{0,2}final(?![a-z])|assistant\s{0,2}commentary\s{0,2}to=\S{1,80}\s{0,2}(?:code|json)?"
-)
+_GLUED_FINAL = re.compile(r"assistant\s{0,2}final|assistant\s{0,2}commentary\s{0,2}to=\S{1,80}\s{0,2}(?:code|json)?")
 _GLUED_START = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z\[\"'“(0-9])")
 
 
