@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from musicrs_metric.base.files import strict_json
+from musicrs_metric.base.thinking import without_thinking
 
 Rung = Literal["strict", "unwrapped", "repaired"]
 
@@ -53,7 +54,7 @@ def _whole(text: str) -> Iterator[Any]:
 
 
 def _inside(text: str) -> Iterator[Any]:
-    answer = _after_thinking(text)
+    answer = without_thinking(text).text
     end = 0
     for bracket in _OPENING.finditer(answer):
         if bracket.start() < end:
@@ -70,19 +71,13 @@ def _inside(text: str) -> Iterator[Any]:
 def _mended(text: str) -> Iterator[Any]:
     import json_repair
 
-    answer = _after_thinking(text)
+    answer = without_thinking(text).text
     bracket = _OPENING.search(answer)
     if bracket is not None:
         try:
             yield json_repair.loads(answer[bracket.start() :], skip_json_loads=True)
         except (ValueError, RecursionError):
             return
-
-
-def _after_thinking(text: str) -> str:
-    """What follows the last thinking block; some servers hand over only its end."""
-    answer = text.rpartition("</think>")[2]
-    return "" if "<think>" in answer else answer
 
 
 _LADDER: tuple[tuple[Rung, Callable[[str], Iterator[Any]]], ...] = (

@@ -1,12 +1,11 @@
 """From what a model wrote to a ranking of the pool, with an account of what was read, what was not and what was added.
 
-`read_answer` reads one answer; `complete_ranking` appends what it does not name. How an answer may look:
+`read_answer` reads one answer in a stated order, which its docstring gives; `complete_ranking` appends the candidates
+that the answer does not name. An answer may be lines (numbered, bulleted or bare), rows with commas, semicolons, bars
+or `>`, a table, JSON, HTML or XML; in a code fence, after thinking, with talk before and after; with titles, or, where
+the prompt asked for numbers, with identifiers such as `[11] > [3]`.
 
-    one item a line, numbered or bulleted or neither; items between commas, semicolons, bars or `>`; a table; JSON,
-    whole or cut off; in a code fence, after a thinking block, with talk before and after; `Title - Artist`, quoted or
-    bold; and, where the prompt asked for numbers, identifiers such as `[11] > [3]`
-
-Which of these it is is decided by how many candidates are named under each, never by text that names none.
+A piece of text is a candidate only as a whole or in front of a border such as a dash, never by a part of its words.
 """
 
 from .complete import complete_ranking

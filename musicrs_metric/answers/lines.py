@@ -1,63 +1,120 @@
-"""Answers that have an item a line: numbered, bulleted, or bare."""
+"""Lists with an item on a line: numbered, bulleted, or bare."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
-from .items import decisive, is_talk, item
-from .result import Item
-from .titles import Titles
-from .wrapping import marker_kind
+from .candidates import Candidates
+from .entry import Entry
+from .headings import line_purpose
+from .items import is_talk
+from .rows import Row, Rows
+from .wrapping import bare, marker
+
+LineKind = Literal["number", "bullet", "bare"]
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
+    """A line of an answer.
+
+    Attributes:
+        at: Its number, from 0.
+        text: The line.
+        kind: By its marker.
+        indent: White space in front of it.
+        entry: The candidate that it begins with, or its identifier; None where there is none.
+        row: The several candidates that it lists.
+    """
+
+    at: int
     text: str
-    kind: str | None  # of its marker
-    place: int | None
-    paragraph: int
+    kind: LineKind
+    indent: int
+    entry: Entry | None
+    row: Row | None
 
 
-def from_lines(text: str, titles: Titles) -> list[Item]:
-    """Read an answer as a list with an item a line.
+def read_paragraph(lines: Sequence[tuple[int, str]], candidates: Candidates, rows: Rows) -> list[Line]:
+    """Read lines without a blank one between them: each as an item, as a row, or as neither.
 
-    The kind of list (numbered, bulleted, bare) is the one under which most candidates are named. A line of another kind
-    counts where it is a title and nothing else; a line of this kind that names nothing is an invented title, unless
-    it is talk: a bare line counts only in one paragraph with lines that name something.
+    A row whose pieces are all candidates and nothing else is a row. Where lines begin with a candidate each, what
+    follows it (an artist, a remark) makes no row of them.
 
     Args:
-        text: What is visible of an answer.
-        titles: The pool.
+        lines: The lines with their numbers.
+        candidates: The pool.
+        rows: The reader of rows.
     """
-    lines = list(_lines(text, titles))
-    kind = _kind(lines)
-    lines = [line if line.kind == kind else line._replace(place=titles.whole(line.text)) for line in lines]
-    listing = {line.paragraph for line in lines if line.place is not None}
-    listed = [
-        line
-        for line in lines
-        if line.place is not None
-        or (line.kind == kind and (kind is not None or line.paragraph in listing) and not is_talk(line.text))
-    ]
-    paragraphs = groupby(listed, key=lambda line: line.paragraph)
-    return decisive([[item(line.text, line.place) for line in paragraph] for _, paragraph in paragraphs])
+    read = [_line(at, text, candidates, rows) for at, text in lines]
+    n_items = sum(line.entry is not None for line in read)
+    return [_decided(line, n_items, candidates) for line in read]
 
 
-def _kind(lines: list[_Line]) -> str | None:
-    named = Counter(line.kind for line in lines if line.place is not None)
+def _line(at: int, text: str, candidates: Candidates, rows: Rows) -> Line:
+    is_title = candidates.titles.is_title(text)
+    found = None if is_title else marker(text)
+    kind: LineKind = found.kind if found else "bare"
+    entry = candidates.entry(text, listed=found is not None)
+    if entry is None and found is None:
+        entry = _with_colon(text, candidates)
+    if entry is not None and found is None and entry.title is None and not _is_alone(entry, text):
+        entry = None
+    row = None if is_title else rows.read(text) or (rows.labelled(text) or rows.sparse(text) if entry is None else None)
+    return Line(at, text, kind, len(text) - len(text.lstrip()), entry, row)
+
+
+def _with_colon(text: str, candidates: Candidates) -> Entry | None:
+    """A bare line that begins with a whole title and a colon."""
+    title, colon, rest = text.partition(":")
+    place = candidates.titles.whole(title) if colon else None
+    if place is None:
+        return None
+    entry = candidates.entry(text, listed=True)
+    return (
+        entry
+        if entry is not None and entry.title == place
+        else Entry(bare(title), place, is_plain=not rest.strip(" *_"))
+    )
+
+
+def _is_alone(entry: Entry, text: str) -> bool:
+    """Whether a bare line that begins with a number is an item: a bracket says so, or nothing follows."""
+    return (
+        entry.is_plain
+        or text.lstrip(" \t*_`>")[:1] in "[【(#"
+        or entry.second is not None
+        or not any(map(str.isspace, text.strip()))
+    )
+
+
+def _decided(line: Line, n_items: int, candidates: Candidates) -> Line:
+    """The line as a row or as an item, not both."""
+    if line.row is None or line.entry is None:
+        return line
+    few = len([entry for entry in line.row.entries if entry.title is not None or entry.first is not None]) <= 2
+    heads = n_items > 1 and line.entry.title is not None and not line.row.label
+    if (
+        heads
+        and line.row.kind == "row"
+        and ((few and line.kind != "bare" and not candidates.numbered) or not line.row.is_complete)
+    ):
+        return line._replace(row=None)
+    if line.row.is_plain or not heads or line.row.kind == "chain":
+        return line._replace(entry=None)
+    has_colon = ":" in line.row.entries[0].text
+    return line._replace(row=None) if has_colon or line.kind != "bare" else line._replace(entry=None)
+
+
+def is_unknown_item(line: Line) -> bool:
+    """Whether a line that names nothing may be an invented title in a list."""
+    return line.entry is None and line.row is None and not is_talk(line.text) and line_purpose(line.text) is None
+
+
+def main_kind(lines: Sequence[Line]) -> LineKind:
+    """The kind of most lines that name something, the first of them in doubt; where none does, that of a marker."""
+    named = Counter(line.kind for line in lines if line.entry is not None)
     if named:
         return named.most_common(1)[0][0]
-    kinds = {line.kind for line in lines}
-    return next((kind for kind in ("number", "bullet") if kind in kinds), None)
-
-
-def _lines(text: str, titles: Titles) -> Iterator[_Line]:
-    paragraph = 0
-    for line in text.split("\n"):
-        if not line.strip():
-            paragraph += 1
-        else:
-            kind = None if titles.is_title(line) else marker_kind(line)
-            yield _Line(line, kind, titles.find(line, listed=kind is not None), paragraph)
+    return next((line.kind for line in lines if line.kind != "bare"), "bare")

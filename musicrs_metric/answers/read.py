@@ -1,22 +1,22 @@
-"""The reading of one answer: the layout under which it names most candidates, and the account of it."""
+"""The reading of one answer: its ranking by stated rules, and the account of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..base.thinking import without_thinking
 from ..matching import Pool, normalise
 from ..runs.prediction_line import Outcome
-from .items import is_something, item, n_named
-from .lines import from_lines
-from .numbers import Numbers
-from .objects import groups
+from .candidates import Candidates
+from .choose import chosen
+from .found import FoundList
+from .joining import joined
+from .markup import MOST_READ, answer_region, plain
+from .prose import invented, named_in_prose
 from .result import Item, Ledger, Reading
-from .separated import SEPARATORS, Separated, invented
-from .table import from_table
-from .titles import NUMBER_ALONE, Titles
-from .wrapping import visible
+from .scan import scan
 
 _REFUSAL = re.compile(
     r"\b(?:sorry|apologi[sz]e|as an ai\b|unable to|not able to"
@@ -26,13 +26,30 @@ _REFUSAL = re.compile(
 )
 
 
-class _Layout(NamedTuple):
-    items: list[Item]
-    is_open: bool = False
-
-
 def read_answer(text: str, pool: Pool, *, numbered: bool, cut: bool) -> Reading:
-    """Read what a model answered.
+    """Read the ranking that a language model wrote, in a stated order.
+
+    1. Thinking is removed (`base.thinking`). A block that never ends leaves nothing behind its start.
+    2. Wrapping becomes plain lines (`markup`): fences, links, LaTeX and its boxes, HTML and XML. The text between
+       `<answer>` and `</answer>` is read alone where it names a candidate.
+    3. All lists are found, each with its place in the answer: JSON (`values`), tables (`tables`), rows such as
+       `[3] > [1]` (`rows`) and lines (`lines`). Structured forms are put in the order that they mean: by rank, else by
+       score, the highest first, ties as listed (`fields`, `maps`, `scores`).
+    4. The heading, the key or the words in front of a list say what it is (`headings`): the final ranking, a ranking,
+       the next part of a list, a draft, a walk through the candidates, a list of what is left out, a remark.
+    5. Parts are joined (`joining`): a list that goes on where the one before stopped and shares no candidate with it.
+    6. The ranking is the last list of two candidates or more that states a ranking (`choose`): a heading says so, or
+       its form does (`>`, ranks, scores, numbered lines, JSON, lines and rows of nothing but candidates). Drafts,
+       walks, remarks and lists of what is left out are none. A last list that is not called final and only repeats the
+       head of a longer ranking is a summary of that.
+    7. Candidates in the order of the pool (all of them, its first three or more, or any five) are a walk through the
+       prompt and no ranking, unless a heading or the form says otherwise, or the answer is this list alone in the form
+       that the prompt asked for.
+    8. Where no list states a ranking, the next of these is read: the last other list of two or more; a single candidate
+       called the answer; a draft; a single candidate; a list in another order than the pool under the heading of a
+       walk. An answer without a list is read by what its sentences name in quotes, bold or brackets or between commas.
+       An answer that only walks through the candidates gives nothing: it is "failed", and its ranking is filled in
+       random order.
 
     Args:
         text: The answer; anything at all.
@@ -44,12 +61,12 @@ def read_answer(text: str, pool: Pool, *, numbered: bool, cut: bool) -> Reading:
     Returns:
         The reading; it takes time linear in the length of the text.
     """
-    answer, is_thinking = visible(text.encode(errors="replace").decode())
-    reader = _Reader(pool, numbered)
-    layout = reader.best(answer)
-    items = layout.items
-    if cut and items and reader.may_go_on(items, answer):
-        items = [*items[:-1], items[-1]._replace(place=None)]
+    visible = without_thinking(text.encode(errors="replace").decode()[: 4 * MOST_READ], cut=cut)
+    candidates = Candidates(pool, numbered=numbered)
+    answer, found = _best_region(visible.text, candidates)
+    items = list(filter(_is_something, found.items))
+    if cut and (last := _unfinished(items, answer, candidates)) is not None:
+        items[last] = items[last]._replace(place=None)
     places = tuple(dict.fromkeys(item.place for item in items if item.place is not None))
     n_unknown = sum(item.place is None for item in items)
     ledger = Ledger(
@@ -57,10 +74,10 @@ def read_answer(text: str, pool: Pool, *, numbered: bool, cut: bool) -> Reading:
         repeated=len(items) - n_unknown - len(places),
         unknown=n_unknown,
         filled=len(pool) - len(places),
-        truncated=cut or is_thinking or layout.is_open,
-        refusal=not places and _REFUSAL.search(answer) is not None,
+        truncated=cut or visible.is_open or found.is_open,
+        refusal=not places and not found.has_walk and _REFUSAL.search(answer) is not None,
     )
-    is_empty = not is_thinking and not any(map(str.isalnum, answer))
+    is_empty = not visible.is_open and not any(map(str.isalnum, answer))
     return Reading(places, tuple(items), ledger, _outcome(ledger, is_empty))
 
 
@@ -72,52 +89,66 @@ def _outcome(ledger: Ledger, is_empty: bool) -> Outcome:
     return "truncated" if ledger.truncated else "repaired"
 
 
-class _Reader:
-    """Reads answers against one pool in every layout."""
+class _Ranking(NamedTuple):
+    items: tuple[Item, ...] = ()
+    is_open: bool = False
+    has_walk: bool = False  # though no ranking
+    is_final: bool = False  # its heading says so
 
-    def __init__(self, pool: Pool, numbered: bool) -> None:
-        self._pool, self._numbered = pool, numbered
-        self._titles, self._numbers = Titles(pool, numbered=numbered), Numbers(pool)
 
-    def best(self, answer: str) -> _Layout:
-        """The layout that names most candidates, the first of them where several do.
+def _best_region(text: str, candidates: Candidates) -> tuple[str, _Ranking]:
+    """The lines that were read, and the ranking in them."""
+    region = answer_region(text)
+    if region is not None:
+        # A correction behind the answer counts; other words there do not.
+        for part, is_behind in ((region.behind, True), (region.inside, False)):
+            answer = plain(part, numbered=candidates.numbered)
+            ranking = _ranking(answer, candidates)
+            if ranking.is_final if is_behind else any(item.place is not None for item in ranking.items):
+                return answer, ranking
+    answer = plain(text, numbered=candidates.numbered)
+    return answer, _ranking(answer, candidates)
 
-        An answer that names none has items where it is a list all the same, and none where it is mere talk.
-        """
-        layouts = [layout._replace(items=list(filter(is_something, layout.items))) for layout in self._layouts(answer)]
-        best = max(layouts, key=lambda layout: n_named(layout.items))
-        if n_named(best.items):
-            return best
-        return next((layout for layout in layouts if layout.items), _Layout([]))
 
-    def _layouts(self, answer: str) -> Iterator[_Layout]:
-        # Of several lists in one answer, the last is the one that the model settled on.
-        for group in reversed(list(groups(answer))):
-            yield _Layout([self._entry(entry) for entry in group.entries], group.is_open)
-        yield _Layout(from_table(answer, self._titles))
-        yield _Layout(from_lines(answer, self._titles))
-        for separator in SEPARATORS:
-            yield _Layout(Separated(separator, self._titles, self._pool.place).items(answer))
-        if self._numbered:
-            yield _Layout(self._numbers.items(answer))
-        yield _Layout(invented(answer))
+def _ranking(answer: str, candidates: Candidates) -> _Ranking:
+    lists = joined(scan(answer, candidates), candidates)
+    naming = [found for found in lists if found.places]
+    found = chosen(naming, candidates, is_alone=_is_alone(naming, answer))
+    if found is not None:
+        return _Ranking(found.items, found.is_open, is_final=found.purpose == "final" and found.is_headed)
+    if naming:
+        return _Ranking(is_open=naming[-1].is_open, has_walk=True)
+    items = named_in_prose(answer, candidates)
+    if not items and lists:
+        return _Ranking(lists[-1].items, lists[-1].is_open)
+    return _Ranking(tuple(items or invented(answer)))
 
-    def _entry(self, entry: str | int) -> Item:
-        text = str(entry)
-        number = NUMBER_ALONE.fullmatch(text) if self._numbered else None
-        if number:
-            return self._numbers.item(int(number[1][:9]), text)
-        return item(text, self._titles.find(text))
 
-    def may_go_on(self, items: Sequence[Item], answer: str) -> bool:
-        """Whether the last item stands where the answer was cut, and may be the beginning of another candidate."""
-        *before, last = items
-        if last.place is None or not last.text or not answer.rstrip().endswith(last.text):
-            return False  # a title of punctuation alone, such as `!!!`, has no text left
-        if self._numbered and last.text.isdecimal():
-            return self._numbers.goes_on(last.text)
-        start, named = normalise(last.text), {item.place for item in before}
-        return any(
-            place != last.place and place not in named and normalise(title).startswith(start)
-            for title, place in self._pool.place.items()
-        )
+def _is_alone(lists: Sequence[FoundList], answer: str) -> bool:
+    """Whether an answer is one list and nothing else."""
+    n_lines = sum(bool(line.strip()) for line in answer.split("\n"))
+    return (
+        len(lists) == 1
+        and (lists[0].kind == "values" or n_lines <= max(1, len(lists[0].entries)))
+        and n_lines <= 1 + lists[0].end - lists[0].start
+    )
+
+
+def _is_something(item: Item) -> bool:
+    """Whether an item names a candidate or may be a title at all: a marker without text is neither."""
+    return item.place is not None or any(map(str.isalnum, item.text))
+
+
+def _unfinished(items: Sequence[Item], answer: str, candidates: Candidates) -> int | None:
+    """The item that stands where the answer was cut, if it may be the beginning of another candidate."""
+    end = answer.rstrip()
+    # A title of punctuation alone, such as `!!!`, has no text left.
+    at = next((at for at in reversed(range(len(items))) if items[at].text and end.endswith(items[at].text)), None)
+    if at is None or items[at].place is None:
+        return None
+    text = items[at].text
+    if candidates.numbered and text.isdecimal():
+        return at if candidates.goes_on(text) else None
+    start, named = normalise(text), {item.place for item in items}
+    others = (title for title, place in candidates.pool.place.items() if place not in named)
+    return at if any(normalise(title).startswith(start) for title in others) else None

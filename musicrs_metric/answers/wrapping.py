@@ -1,52 +1,53 @@
-"""What models put around a title (list markers, quotes, emphasis) and around an answer (thinking, code fences)."""
+"""What models put around a title: list markers, quotes, emphasis, closing punctuation."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
-# What a model writes after a hundred titles with a remark each is a loop; it is not read.
-MOST_READ = 100_000
-
-_THINK_END = re.compile(r"</think(?:ing)?>|\[/THINK\]", re.IGNORECASE)
-_THINK_START = re.compile(r"<think(?:ing)?>|\[THINK\]", re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*\w*[ \t]*$", re.MULTILINE)
-_TAG = re.compile(r"</?(?:final|answer|ranking|ranked|result|output|response|list)[a-z_]{0,20}>", re.IGNORECASE)
-_LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
+MarkerKind = Literal["number", "bullet"]
 
 _NUMBER = re.compile(
-    r"\s*(?:\*\*|__)?(?:(?:rank|place|no\.?|number)\s)?[#(\[]?\d{1,4}(?:st|nd|rd|th)?"
-    r"(?:[.)\]、](?!\d)|:(?=\s|\*)|\s+[-–—](?=\s))[:.]?(?:\*\*|__)?\s*",
+    r"\s*(?:\*\*|__)?(?:(?:rank|place|position|no\.?|number)\s)?[#(\[]?(?P<number>\d{1,4})(?:st|nd|rd|th)?"
+    r"(?:[.)\]、．](?!\d)|:(?=\s|\*)|：|\s+[-–—](?=\s)|\t)[:.]?(?:\*\*|__)?\s*",
     re.IGNORECASE,
 )
+_LETTER = re.compile(r"\s*(?:\*\*|__)?\(?(?P<letter>[a-z]|[ivx]{1,5}|[A-Z])[.)](?:\*\*|__)?\s+")
+_CIRCLED = re.compile(r"\s*(?P<circled>[①-⑳])\s*")
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪●·–—>]|#{1,6})\s+")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!>\"'-])")
 _DOUBLE = ("**", "__")
 _PAIRS = {'"': '"', "'": "'", "`": "`", "*": "*", "_": "_", "“": "”", "‘": "’", "«": "»", "[": "]", "(": ")", "<": ">"}
-_TAIL = " \t,;.:!"
+_PAIRS |= {"„": "“", "「": "」", "『": "』", "《": "》", "【": "】"}
+_TAIL = " \t,;.:!。，；"
 
 
-def visible(text: str) -> tuple[str, bool]:
-    """Take thinking blocks, fences and tags such as `<answer>` out of an answer.
+class Marker(NamedTuple):
+    """What a line of a list starts with.
 
-    Args:
-        text: What the model wrote. Some servers hand over only the end of a thinking block.
-
-    Returns:
-        What follows the last block, with plain line feeds and at most `MOST_READ` characters of it, and whether a block
-        stays open: what an open block says is no answer.
+    Attributes:
+        kind: "number" for numbers and letters, "bullet" for signs.
+        number: The number; None for bullets and letters.
+        end: Where the text of the line begins.
     """
-    after = text
-    for end in _THINK_END.finditer(text):
-        after = text[end.end() :]
-    start = _THINK_START.search(after)
-    answer = after if start is None else after[: start.start()]
-    return _FENCE.sub("", _TAG.sub("\n", _LINE_END.sub("\n", answer[:MOST_READ]))), start is not None
+
+    kind: MarkerKind
+    number: int | None
+    end: int
 
 
-def marker_kind(line: str) -> str | None:
-    """Tell "number", "bullet" or None, by the marker that a line starts with."""
-    return "number" if _NUMBER.match(line) else "bullet" if _BULLET.match(line) else None
+def marker(line: str) -> Marker | None:
+    """The list marker that a line starts with, or None."""
+    if found := _NUMBER.match(line):
+        return Marker("number", int(found["number"]), found.end())
+    if found := _CIRCLED.match(line):
+        return Marker("number", ord(found["circled"]) - ord("①") + 1, found.end())
+    if found := _BULLET.match(line):
+        return Marker("bullet", None, found.end())
+    if found := _LETTER.match(line):
+        return Marker("number", None, found.end())
+    return None
 
 
 def unmarked(text: str) -> Iterator[str]:
@@ -56,10 +57,10 @@ def unmarked(text: str) -> Iterator[str]:
     """
     yield text
     for _ in range(2):
-        marker = _NUMBER.match(text) or _BULLET.match(text)
-        if marker is None:
+        found = marker(text)
+        if found is None:
             return
-        text = text[marker.end() :]
+        text = text[found.end :]
         yield text
 
 

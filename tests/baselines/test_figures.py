@@ -67,6 +67,7 @@ def test_lexical(published: Data, tmp_path: Path) -> None:
     assert scores.interval["recall@20"][0] > 0.2042
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("arguments", "figures"), [([], [24.94, 19.81, 32.38]), (["--center"], [27.88, 22.99, 37.12])])
 def test_minilm(arguments: list[str], figures: list[float], published: Data, tmp_path: Path, vectors: Path) -> None:
     """Measured with another implementation of the same model, to 0.1."""
@@ -76,6 +77,7 @@ def test_minilm(arguments: list[str], figures: list[float], published: Data, tmp
     assert result.card.reads == ("pools" if arguments else "thread")
 
 
+@pytest.mark.figures
 def test_neighborhood_is_the_papers_row(published: Data, tmp_path: Path, vectors: Path) -> None:
     """Its order is shuffled in parts: the mean of 20 seeds lies within 0.3 of 14.72 / 9.30."""
     means = []
@@ -86,6 +88,7 @@ def test_neighborhood_is_the_papers_row(published: Data, tmp_path: Path, vectors
     assert np.mean(means, axis=0) == pytest.approx([14.72, 9.30], abs=0.3)
 
 
+@pytest.mark.figures
 def test_random_is_at_chance(published: Data, tmp_path: Path) -> None:
     """Chance is 20.42 / 14.21; one run deviates by 0.78 / 0.53, so the mean of 20 lies within 3 / √20 of that."""
     means = []

@@ -142,6 +142,7 @@ def test_balanced_pools_close_the_routes_that_pools_can_close(balanced: Audit) -
     assert balanced.shared_entities >= 116
 
 
+@pytest.mark.figures
 def test_frequency_is_at_chance_over_twenty_draws_of_balanced_pools(upstream_threads: list[Thread]) -> None:
     tried = [a for a in ADVERSARIES if a.name in ("frequent first", "rare first", "rare first, ties shuffled")]
     assert len(tried) == 3
@@ -191,6 +192,7 @@ def minilm() -> Callable[[Sequence[str]], npt.NDArray[np.floating]]:
     return embed
 
 
+@pytest.mark.figures
 def test_balanced_pools_keep_the_honest_signal(
     upstream_threads: list[Thread], minilm: Callable[[Sequence[str]], npt.NDArray[np.floating]]
 ) -> None:

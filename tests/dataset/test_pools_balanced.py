@@ -125,6 +125,7 @@ def test_any_subreddit_is_balanced_or_refused(data: st.DataObject, n_threads: in
     assert_sound(threads, made)
 
 
+@pytest.mark.figures
 def test_matchings_differ_from_seed_to_seed_and_favour_no_pair() -> None:
     # 6 titles into 6 pools, 2 pools each, own pool barred: by symmetry each pair has probability 2 / 5.
     allowed = ~np.eye(6, dtype=bool)
@@ -186,6 +187,7 @@ def test_published_titles_all_stay_and_pools_stay_about_as_large(upstream_thread
     assert made.notes[0].startswith("r/ambientmusic: 48 titles are too few for 97")
 
 
+@pytest.mark.figures
 @pytest.mark.upstream
 def test_same_seed_same_pools_and_another_seed_others(upstream_threads: list[Thread], made: PoolSet) -> None:
     assert balanced_pools(upstream_threads, seed=1) == made

@@ -69,6 +69,7 @@ def test_every_thread_against_ir_measures(seed: int, with_pools: bool) -> None:
         assert table.values[name] == pytest.approx(column, abs=1e-9), name
 
 
+@pytest.mark.figures
 def test_means_against_ranx() -> None:
     """Means over the threads that ranx can hold: those with a ground truth and an answer."""
     import ranx

@@ -28,6 +28,7 @@ REPETITIONS = 400
 ERROR = 3.3 * sqrt(ALPHA * (1 - ALPHA) / REPETITIONS)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("scenario", list(SCENARIOS))
 def test_levels_and_coverage(scenario: str) -> None:
     """False positives at alpha, at most alpha in a family of ten pairs, intervals that cover 95 %."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -14,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from musicrs_metric.answers import complete_ranking, read_answer
-from musicrs_metric.answers.wrapping import MOST_READ
+from musicrs_metric.answers.markup import MOST_READ
 from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.matching import Pool
 from musicrs_metric.runs.prediction_line import Outcome, format_line
+
+from .layouts import NUMBERED_FINALS, TITLED_FINALS, WALKS
 
 TITLES = (
     "Iris",
@@ -122,6 +123,13 @@ _HOSTILE = [
     "*",
     '{"title":',
     "x - y by ",
+    "1. a\n",
+    "1, a\n",
+    "- id: 4\n",
+    '{"id":1}',
+    "Iris\n",
+    "<li>a",
+    "| a | b |\n",
 ]
 
 
@@ -140,8 +148,8 @@ def test_a_megabyte_of_anything_is_read_in_time_that_grows_with_its_length(piece
     assert seconds(_MEGABYTE) < 25 * short + 1.0
 
 
-# All pools in every style take some minutes: MUSICRS_EVERY=1.
-EVERY = int(os.environ.get("MUSICRS_EVERY", "8"))
+# All pools in every style take some minutes, which `make test-figures` has.
+EVERY = 24
 
 Style = Callable[[Sequence[str], Sequence[int]], str]
 
@@ -187,11 +195,23 @@ _NUMBERS: dict[str, Style] = {
 
 @pytest.mark.upstream
 @pytest.mark.parametrize("style", [*_JUST_TITLES, *_NUMBERS])
-def test_every_published_pool_is_read_back_in_order(upstream_rows: list[dict[str, Any]], style: str) -> None:
-    """In a random order, whatever its titles look like; CI takes one pool in eight, others in each style."""
-    render = _JUST_TITLES.get(style) or _NUMBERS[style]
+def test_published_pools_are_read_back_in_order(upstream_rows: list[dict[str, Any]], style: str) -> None:
+    """In a random order, whatever their titles look like: one pool in 24, others in each style."""
     number = [*_JUST_TITLES, *_NUMBERS].index(style)
-    for row in upstream_rows[number % EVERY :: EVERY]:
+    _are_read_back(upstream_rows[number::EVERY], style)
+
+
+@pytest.mark.upstream
+@pytest.mark.figures
+@pytest.mark.parametrize("style", [*_JUST_TITLES, *_NUMBERS])
+def test_every_published_pool_is_read_back_in_order(upstream_rows: list[dict[str, Any]], style: str) -> None:
+    """All 477, in every style."""
+    _are_read_back(upstream_rows, style)
+
+
+def _are_read_back(rows: Sequence[dict[str, Any]], style: str) -> None:
+    render = _JUST_TITLES.get(style) or _NUMBERS[style]
+    for row in rows:
         titles = list(dict.fromkeys(row["final_candidates"]))
         order = list(range(len(titles)))
         random.Random(row["name"]).shuffle(order)
@@ -201,13 +221,33 @@ def test_every_published_pool_is_read_back_in_order(upstream_rows: list[dict[str
 
 
 @pytest.mark.upstream
+@pytest.mark.figures
+def test_a_walk_through_a_published_pool_never_hides_the_ranking(upstream_rows: list[dict[str, Any]]) -> None:
+    """All 477 pools, each with two walks and two final lists of its own: exact orders, titles of every kind."""
+    draw = random.Random(7)
+    for row in upstream_rows:
+        titles = list(dict.fromkeys(row["final_candidates"]))
+        for numbered in (True, False):
+            entries = list(enumerate(titles, 1))
+            order = draw.sample(entries, len(entries))
+            walk = draw.choice([WALKS["echo with colon"], WALKS["table"]])
+            final = NUMBERED_FINALS["chain"] if numbered else TITLED_FINALS["bare"]
+            text = f"{walk(entries)}\n\nMy ranking:\n\n{final(order)}"
+            reading = read_answer(text, Pool(titles), numbered=numbered, cut=False)
+            assert ([place + 1 for place in reading.places], reading.outcome) == ([n for n, _ in order], "ok"), row[
+                "name"
+            ]
+
+
+@pytest.mark.upstream
 def test_titles_with_their_artist_are_read_back(upstream_rows: list[dict[str, Any]]) -> None:
     """But for the titles that another of the pool differs from by quotes alone, which a quoting model cannot tell."""
     wrong = total = 0
     for row in upstream_rows[::EVERY]:
         titles = list(dict.fromkeys(row["final_candidates"]))
-        text = "\n".join(f'{rank}. "{title}" - Some Artist' for rank, title in enumerate(titles, 1))
+        order = random.Random(row["name"]).sample(range(len(titles)), len(titles))
+        text = "\n".join(f'{rank}. "{titles[place]}" - Some Artist' for rank, place in enumerate(order, 1))
         reading = read_answer(text, Pool(titles), numbered=False, cut=False)
         total += len(titles)
-        wrong += sum(item.place != place for place, item in enumerate(reading.items))
+        wrong += sum(item.place != place for place, item in zip(order, reading.items, strict=True))
     assert wrong <= total / 1000

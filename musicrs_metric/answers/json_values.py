@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 _OPENING = re.compile(r"[\[{]")
 _TOKEN = re.compile(
-    r"""[\s,]*(?:
+    r"""[\s,]*(?:(?://|\#)[^\n]*\n[\s,]*)*(?:
         (?P<mark>[\[\]{}:])
       | "(?P<text>[^"\\\n]*(?:\\.[^"\\\n]*)*)"
       | '(?P<single>(?:[^\\\n]|\\.){0,300}?)'(?=\s*[,\]}:])
@@ -24,58 +24,59 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _DEEPEST = 12
-_TITLE_KEYS = ("title", "name", "song", "track", "candidate", "item", "answer", "id", "number", "index")
-_RANK_KEYS = ("rank", "position", "place", "#")
 
 
-class Group(NamedTuple):
-    """What belongs to one list.
+class JsonValue(NamedTuple):
+    """A list or an object in an answer.
 
     Attributes:
-        entries: Titles or numbers, best first.
-        is_open: Whether the text ends before the list does.
+        value: Its complete items.
+        start: Where it begins in the text.
+        end: Where reading stopped.
+        is_open: Whether the text ends before the value does.
     """
 
-    entries: list[str | int]
+    value: Any
+    start: int
+    end: int
     is_open: bool
 
 
-class _Entry(NamedTuple):
-    value: str | int
-    rank: int | None = None
-
-
-def groups(text: str) -> Iterator[Group]:
-    """Find the lists of an answer; objects that follow each other with one title each are one list.
+def json_values(text: str) -> Iterator[JsonValue]:
+    """Find the lists and objects of an answer, from left to right; what is within one is not found again.
 
     Args:
         text: What is visible of an answer.
     """
-    row: list[_Entry] = []
     at = 0
     while opening := _OPENING.search(text, at):
         reader = _Walk(text, opening.start())
         value = reader.value()
         at = max(reader.at, opening.end())
-        entries = _entries(value)
-        if isinstance(value, dict) and len(entries) == 1:
-            row += entries
-        elif entries and not _is_identifier(value):
-            yield Group(_ordered(entries), reader.is_open)
-    if row:
-        yield Group(_ordered(row), reader.is_open)
+        if value and not _is_identifier(value) and (reader.is_whole or reader.is_open or _has_text(value)):
+            yield JsonValue(value, opening.start(), at, reader.is_open)
 
 
 def _is_identifier(value: Any) -> bool:
     """Whether a value is what a footnote or an answer by number is made of, such as `[7]`."""
-    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], int)
+    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], int | float)
+
+
+def _has_text(value: Any) -> bool:
+    """Whether a value that is neither whole nor cut off has something that only JSON has: `[4 > 2]` has not."""
+    return isinstance(value, dict) or any(isinstance(inner, str | dict | list) for inner in value)
 
 
 class _Walk:
-    """Reads one value; `at` is where it stopped, `is_open` whether the text ended first."""
+    """Reads one value: `at` is where it stopped, `is_open` whether the text ended first."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text, self.at, self.is_open, self._stopped = text, at, False, False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the value was closed."""
+        return not self._stopped
 
     def value(self) -> Any:
         """The value at the opening bracket, as far as it could be read."""
@@ -118,7 +119,7 @@ class _Walk:
                 key = None
             else:
                 found.append(inner)
-        return pairs if mark == "{" else found
+        return pairs or found if mark == "{" else found
 
 
 def _scalar(token: re.Match[str]) -> Any:
@@ -131,33 +132,3 @@ def _scalar(token: re.Match[str]) -> Any:
         return json.loads(f'"{text}"', strict=False)
     except ValueError:
         return text
-
-
-def _entries(value: Any) -> list[_Entry]:
-    """Titles and numbers of a value, in the order in which it has them."""
-    if isinstance(value, str | int):
-        return [_Entry(value)]
-    if isinstance(value, list):
-        return [entry for inner in value for entry in _entries(inner)]
-    return _of_object(value) if isinstance(value, dict) else []
-
-
-def _of_object(pairs: dict[str, Any]) -> list[_Entry]:
-    by_key = {key.strip().lower(): value for key, value in pairs.items()}
-    titles = [by_key[key] for key in _TITLE_KEYS if isinstance(by_key.get(key), str | int)]
-    if titles:
-        ranks = [by_key[key] for key in _RANK_KEYS if isinstance(by_key.get(key), int)]
-        return [_Entry(titles[0], ranks[0] if ranks else None)]
-    lists = [value for value in pairs.values() if isinstance(value, list | dict)]
-    if lists:
-        return [entry for value in lists for entry in _entries(value)]
-    if pairs and all(isinstance(value, int | float) for value in pairs.values()):
-        return [_Entry(key) for key in pairs]  # titles with their ranks or scores
-    return [_Entry(value) for value in pairs.values() if isinstance(value, str)]
-
-
-def _ordered(entries: list[_Entry]) -> list[str | int]:
-    ranks = {entry.rank for entry in entries}
-    if None not in ranks and len(ranks) == len(entries):
-        entries = sorted(entries, key=lambda entry: entry.rank or 0)
-    return [entry.value for entry in entries]
