@@ -87,7 +87,7 @@ class Rows:
         return Row("row", [entry], label, True, True)
 
     def sparse(self, line: str) -> Row | None:
-        """A line that names one candidate among titles that the pool lacks: its pieces are short, none in lower case."""
+        """A line that names one candidate among titles that the pool lacks; its pieces are short and capitalised."""
         for kind, separator in SEPARATORS:
             for row in self._under(kind, separator, line) if separator.search(line) else ():
                 titles = all(
