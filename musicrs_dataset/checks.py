@@ -67,7 +67,7 @@ def invalid_rows(threads: Sequence[Thread]) -> list[Finding]:
     return list(_found(threads, kinds))
 
 
-def odd_rows(threads: Sequence[Thread]) -> list[Finding]:
+def suspicious_rows(threads: Sequence[Thread]) -> list[Finding]:
     """Find what a reader of scores should know, though nothing is broken.
 
     Args:

@@ -77,7 +77,7 @@ def build(
     from .audio.folder import AudioFolder
     from .personal import personal_data, redacted
     from .repo.build import build as write
-    from .repo.build_diff import manifest_of, what_is_lost
+    from .repo.build_diff import lost_in_rebuild, manifest_of
     from .repo.install import install as put
     from .schema import CONFIGS
     from .sources import resolve_source
@@ -100,7 +100,7 @@ def build(
         add_clips=None if folder is None else folder.add_clips, clip_plan=None if folder is None else folder.plan,
         track=_progress("Writing"),
     )  # fmt: skip
-    lost = what_is_lost(before, manifest_of(made))
+    lost = lost_in_rebuild(before, manifest_of(made))
     for note in (*about.notes, *(folder.report.lines() if folder else ()), *lost):
         told.print(note, markup=False, highlight=False, soft_wrap=True)
     if personal and not redact:

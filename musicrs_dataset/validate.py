@@ -14,7 +14,7 @@ from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import dataset_folder, fingerprint
 
-from .checks import Finding, invalid_rows, missing_audio, odd_rows
+from .checks import Finding, invalid_rows, missing_audio, suspicious_rows
 from .loading import available_configs, iter_threads
 from .personal import personal_data
 from .records import Clip, Thread
@@ -88,7 +88,7 @@ def validate(
         rows[name] = len(threads)
         fingerprints[pools][name] = fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads)
         invalid += _named(invalid_rows(threads), pools, invalid)
-        odd += _named(odd_rows(threads), pools, odd)
+        odd += _named(suspicious_rows(threads), pools, odd)
         if config.with_text:
             silent = tuple(thread.thread_id for thread in threads if not thread.query)
             invalid += [Finding("no_query", "threads without a request", len(silent), silent)] if silent else []

@@ -13,7 +13,7 @@ from ..records import Clip
 from ..schema import SPLIT, Row, from_row
 
 
-class StoredClips:
+class LazyClips:
     """The clips of a dataset by place of the thread.
 
     Args:

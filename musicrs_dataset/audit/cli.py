@@ -14,7 +14,8 @@ from musicrs_metric.base.output import print_json
 from ..pools.files import read_pools, with_pools
 from .adversary import Adversary
 from .report import Subject, to_dict, write_report
-from .run import SEEDS, Audit
+from .results import Audit
+from .run import SEEDS
 from .run import audit as run
 from .tables import Table, summary, tables
 

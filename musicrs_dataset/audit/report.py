@@ -11,7 +11,7 @@ from typing import Any
 from musicrs_metric.base.files import to_json, write_text
 
 from .figure import figure
-from .run import Audit
+from .results import Audit
 from .tables import Table, summary, tables
 from .verdict import LEAK_Z
 

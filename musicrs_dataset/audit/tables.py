@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .run import MEASURES, Audit, Effect, Finding
+from .results import AdversaryResult, Audit, EffectSize
+from .run import MEASURES
 from .verdict import LEAK_Z
 
 
@@ -95,14 +96,14 @@ def _adversaries(audit: Audit) -> Table:
     )
 
 
-def _finding(finding: Finding) -> tuple[str, ...]:
+def _finding(finding: AdversaryResult) -> tuple[str, ...]:
     cells = [finding.name, finding.reads, finding.exploits, str(len(finding.rows))]
     for effect in finding.effects.values():
         cells += [_value(effect), "–" if effect.z is None else f"{effect.z:+.1f}"]
     return tuple(cells)
 
 
-def _value(effect: Effect) -> str:
+def _value(effect: EffectSize) -> str:
     return percent(effect.mean) + ("" if effect.sd is None else f" ± {percent(effect.sd)}")
 
 

@@ -16,8 +16,8 @@ from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 
 from ..records import Clip, Comment, Link, Thread
 from .catalogue import Style, load_catalogue
-from .deal import Request, deal_pools
 from .files import rows
+from .pools import Request, make_pools
 from .sound import Sound
 
 MAX_GROUND_TRUTH = 10
@@ -37,7 +37,7 @@ def load_mini(clips: bool = True) -> list[Thread]:
     pools: dict[str, tuple[str, ...]] = {}
     for subreddit, group in groupby(described, key=lambda row: str(row["subreddit"])):
         requests = [Request(row["thread_id"], row["style"], _ground_truth(row)) for row in group]
-        pools |= deal_pools([style for style in styles.values() if style.subreddit == subreddit], requests)
+        pools |= make_pools([style for style in styles.values() if style.subreddit == subreddit], requests)
     return [_thread(row, styles[row["subreddit"], row["style"]], pools[row["thread_id"]], clips) for row in described]
 
 

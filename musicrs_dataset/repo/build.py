@@ -11,7 +11,7 @@ from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError, some
 
 from ..audio.clip_plan import ClipPlan
-from ..checks import invalid_rows, odd_rows
+from ..checks import invalid_rows, suspicious_rows
 from ..describe import describe
 from ..pools.files import with_pools
 from ..records import Thread
@@ -71,7 +71,7 @@ def build(
             entries, light, audio_sha256 = _write_rows(folder, complete, configs, pooled, shard_bytes)
             hashes = {entry.name: entry.sha256 for entry in pools}
             pools_entries = (
-                PoolsEntry(name, describe(rows), tuple(odd_rows(rows)), hashes.get(name))
+                PoolsEntry(name, describe(rows), tuple(suspicious_rows(rows)), hashes.get(name))
                 for name, rows in (pooled | {"": light}).items()
             )
             manifest = Manifest(about, entries, tuple(pools_entries), audio_sha256, clip_plan)

@@ -21,7 +21,7 @@ def manifest_of(folder: Path) -> dict[str, Any] | None:
     return values if isinstance(values, dict) and isinstance(values.get("configs"), dict) else None
 
 
-def what_is_lost(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
+def lost_in_rebuild(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
     """Say what the dataset that was replaced had and the new one lacks, or has otherwise.
 
     Args:

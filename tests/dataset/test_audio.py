@@ -14,7 +14,7 @@ import soundfile
 
 from musicrs_dataset.audio.clip_plan import ClipPlan
 from musicrs_dataset.audio.cutting import cut, to_mono
-from musicrs_dataset.audio.download_ledger import Entry, Ledger
+from musicrs_dataset.audio.download_ledger import DownloadLedger, Entry
 from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.records import Link, Thread
 from musicrs_dataset.repo.build import build
@@ -125,7 +125,7 @@ def test_cache_of_downloads(tmp_path: Path) -> None:
     ok, gone = "-krokokokok", "gonegonegoA"
     save(tmp_path / "audio" / ok[:2] / f"{ok}.wav", tone(500, 1))
     (tmp_path / "audio" / ok[:2] / f"{ok}.json").write_text("{}")
-    with Ledger(tmp_path) as ledger:
+    with DownloadLedger(tmp_path) as ledger:
         ledger.put(Entry(gone, "gone", "private"))
     for folder in (tmp_path, tmp_path / "audio"):
         thread = AudioFolder(folder).add_clips(linked((ok, 0.0), (gone, 0.0)))

@@ -109,7 +109,7 @@ def test_status(dataset: Path, server: Server, tmp_path: Path) -> None:
         ("new", "", 3, 4),
         ("gone", "no video id", 1, 1),
     ]
-    assert before["next"] == ["`audio fetch` asks for 3 videos for the first time"]
+    assert before["next"] == ["`audio fetch` downloads 3 videos for the first time"]
     with server:
         audio("fetch", dataset, "--cache", cache, "--sleep", 0)
     after = json.loads(audio("status", dataset, "--cache", cache, "--json").stdout)
@@ -121,8 +121,8 @@ def test_status(dataset: Path, server: Server, tmp_path: Path) -> None:
     }
     assert (after["threads"], after["with_audio"]) == (4, 2)
     assert after["next"] == [
-        "`audio fetch --retry-failed --cookies FILE` may get 1 restricted video",
-        "`audio cut` puts clips of what is there into the dataset",
+        "`audio fetch --retry-failed --cookies FILE` may download 1 restricted video",
+        "`audio cut` cuts clips of the downloaded audio into the dataset",
     ]
     shown = audio("status", dataset, "--cache", cache).stdout
     assert "Sign in to confirm your age" in shown

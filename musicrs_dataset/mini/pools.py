@@ -28,7 +28,7 @@ class Request(NamedTuple):
     ground_truth: tuple[str, ...]
 
 
-def deal_pools(styles: Sequence[Style], requests: Sequence[Request]) -> dict[str, tuple[str, ...]]:
+def make_pools(styles: Sequence[Style], requests: Sequence[Request]) -> dict[str, tuple[str, ...]]:
     """Deal the names of one subreddit into the pools of its threads.
 
     Each name sits in two pools (in one, where the subreddit has a single thread): a recommended name in the pool of
