@@ -259,7 +259,7 @@ def test_breaking_off(tmp_path: Path) -> None:
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     """A second process in the same cache is told so, before it asks for anything."""
     with Server({OK: Video()}) as server, FileLock(tmp_path / ".lock"):
-        with pytest.raises(UserError, match="another process downloads into it"):
+        with pytest.raises(UserError, match="another process downloads into this cache"):
             run(server, tmp_path)
         assert not server.asked
 
