@@ -1,8 +1,8 @@
-"""How the names of a subreddit are dealt into the candidate pools of its threads.
+"""Candidate pools of the mini dataset.
 
-Every name is given the same number of seats, so neither a common nor a rare candidate is more likely to be right; and
-a name in the style that a thread asks for sits in its pool only where the thread recommends it, so no distractor is a
-right answer that went unlabelled. All choices follow from hashes of names: no generator, the same everywhere.
+Every name is in the same number of pools, so neither frequent nor rare candidates are more often relevant. A name in
+the style of the query is in the pool only if the thread recommends it, so no distractor is an unlabelled relevant
+title. All choices follow from hashes of names, so they are the same on every machine.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 from .catalogue import Style
 
 
-class Request(NamedTuple):
-    """What dealing needs to know of a thread.
+class ToyThread(NamedTuple):
+    """Thread of the mini dataset, as far as its pool depends on it.
 
     Attributes:
         thread_id: Reddit name.
-        style: Name of the style that is asked for.
-        ground_truth: Names that were recommended, all of that style.
+        style: Name of the style of the query.
+        ground_truth: Recommended names, all of that style.
     """
 
     thread_id: str
@@ -28,29 +28,29 @@ class Request(NamedTuple):
     ground_truth: tuple[str, ...]
 
 
-def make_pools(styles: Sequence[Style], requests: Sequence[Request]) -> dict[str, tuple[str, ...]]:
-    """Deal the names of one subreddit into the pools of its threads.
+def make_pools(styles: Sequence[Style], threads: Sequence[ToyThread]) -> dict[str, tuple[str, ...]]:
+    """Make the pools of one subreddit.
 
-    Each name sits in two pools (in one, where the subreddit has a single thread): a recommended name in the pool of
-    its own thread, and otherwise in the emptiest pools whose thread asks for another style.
+    Each name is in two pools, or in one if the subreddit has a single thread. A recommended name is in the pool of its
+    own thread. Otherwise the emptiest pools of threads with another style take it.
 
     Args:
-        styles: The styles of the subreddit.
-        requests: Its threads.
+        styles: Styles of the subreddit.
+        threads: Threads of the subreddit.
 
     Returns:
         Thread id to pool, in shuffled order.
     """
-    seats = min(2, len(requests))
-    wanted = {request.style for request in requests}
-    pools: dict[str, list[str]] = {request.thread_id: [] for request in requests}
-    # Names of a style that some thread asks for have fewer pools to choose from, so they choose first.
+    n_pools = min(2, len(threads))
+    wanted = {thread.style for thread in threads}
+    pools: dict[str, list[str]] = {thread.thread_id: [] for thread in threads}
+    # Names of a wanted style have fewer possible pools, so they are placed first.
     for style in sorted(styles, key=lambda style: style.name not in wanted):
         for name in sorted(style.names, key=_hash):
-            own = [r.thread_id for r in requests if name in r.ground_truth]
-            others = [r.thread_id for r in requests if r.style != style.name]
+            own = [thread.thread_id for thread in threads if name in thread.ground_truth]
+            others = [thread.thread_id for thread in threads if thread.style != style.name]
             others.sort(key=lambda thread_id: (len(pools[thread_id]), _hash(thread_id, name)))
-            for thread_id in (own + others)[:seats]:
+            for thread_id in (own + others)[:n_pools]:
                 pools[thread_id].append(name)
     return {
         thread_id: tuple(sorted(pool, key=lambda name: _hash(thread_id, name))) for thread_id, pool in pools.items()

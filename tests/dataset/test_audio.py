@@ -93,7 +93,7 @@ def test_unusable_links_leave_their_share(tmp_path: Path) -> None:
     assert [link.status for link in thread.links] == ["ok", "retry", "ok", "new", "ok", "ok"]
     assert folder.report.lines() == [
         "audio: 4 clips, 0.07 h, for 1 of 1 threads; links: 1 new, 4 ok, 1 retry",
-        "unusable: t3_a: V1.mp3 cannot be decoded: it is no audio file, or a damaged one",
+        "unusable: t3_a: V1.mp3 cannot be decoded: it is no audio file, or it is damaged",
     ]
 
 

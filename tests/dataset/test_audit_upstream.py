@@ -13,7 +13,8 @@ import pytest
 from musicrs_dataset.audit import ADVERSARIES, Audit, EffectSize, audit, embedding_adversaries
 from musicrs_dataset.pools import balanced_pools, paper_pools, with_pools
 from musicrs_dataset.records import Thread
-from musicrs_dataset.upstream import read_upstream
+
+from .support import read_upstream
 
 pytestmark = pytest.mark.upstream
 

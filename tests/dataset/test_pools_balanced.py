@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from musicrs_dataset.pools import PoolSet, balanced_pools
 from musicrs_dataset.pools.bmatching import random_b_matching
 from musicrs_dataset.records import Thread
-from musicrs_dataset.upstream import read_upstream
 from musicrs_metric.errors import UserError
 from musicrs_metric.matching import normalise
+
+from .support import read_upstream
 
 
 def thread(
