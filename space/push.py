@@ -28,7 +28,7 @@ sys.argv[1:] = ["--host", "0.0.0.0", "--port", os.environ.get("PORT", "7860")]
 main()
 '''
 # Code and what it reads; no compiled files, no notes of an editor, and nothing that anybody left there.
-_SUFFIXES = {".py", ".css", ".js", ".csv", ".jsonl", ".txt", ".md", ".toml", ".typed"}
+_SUFFIXES = {".py", ".css", ".js", ".j2", ".csv", ".jsonl", ".txt", ".md", ".toml", ".typed"}
 
 
 class Pushed(NamedTuple):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import UserError, show
+from .paths import REPO_NAME
 
 _OFFLINE = "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
 _LONGEST = 200
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 def repo_id(text: str, option: str) -> str:
@@ -26,7 +25,7 @@ def repo_id(text: str, option: str) -> str:
     Raises:
         UserError: It is no `owner/name`.
     """
-    if not _REPO.fullmatch(text):
+    if not REPO_NAME.fullmatch(text):
         raise UserError(f"{option} is {show(text)}, expected owner/name")
     return text
 
