@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import zip_longest
 
 from ..base.renderers.markdown import markdown_grid, markdown_table
-from ..base.tables import Table
+from ..base.tables import Align, Table
 from ..base.text import escape_markdown
 from .document import Block, Case, Document, Figure, Item, Text
 
@@ -67,7 +67,8 @@ def _case(case: Case) -> Iterable[str]:
         heads = ["", *(escape_markdown(answer.system) for answer in case.answers)]
         summaries = ["", *(escape_markdown(answer.summary) for answer in case.answers)]
         places = zip_longest(ranks, *columns, fillvalue="")
-        yield markdown_grid(heads, [summaries, *places], ("right", *(("left",) * len(columns))))
+        left: list[Align] = ["left"]
+        yield markdown_grid(heads, [summaries, *places], ["right", *left * len(columns)])
 
 
 def _item(item: Item) -> str:
