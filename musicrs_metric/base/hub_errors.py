@@ -31,7 +31,7 @@ def repo_id(text: str, option: str) -> str:
 
 
 @contextmanager
-def in_words(repo: str) -> Iterator[None]:
+def explain_hub_errors(repo: str) -> Iterator[None]:
     """Turn what the Hub's client raises into one line for a person; the token is never part of it.
 
     Args:
@@ -69,7 +69,7 @@ def in_words(repo: str) -> Iterator[None]:
         raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error
 
 
-def why_absent(error: Exception) -> str:
+def missing_file_reason(error: Exception) -> str:
     """Say why the Hub's client did not give a file, in whole sentences that a message can hold in brackets.
 
     Args:
