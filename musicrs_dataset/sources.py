@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.base.paths import is_repo_name
 from musicrs_metric.citation import BIBTEX
@@ -119,12 +120,6 @@ def content_sha256(source: str | Path) -> str:
         return file_sha256(existing_file(source))
     files = sorted(Path(__file__).with_name(MINI).glob("*.*"))
     return hashlib.sha256("".join(file_sha256(file) for file in files).encode()).hexdigest()
-
-
-def file_sha256(path: Path) -> str:
-    """Hash a file in hexadecimal, reading it in blocks."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _published(path: Path, name: str) -> Source:

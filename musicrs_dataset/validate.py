@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_metric.base.files import strict_json
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import dataset_folder, fingerprint
 
@@ -20,7 +21,6 @@ from .personal import personal_data
 from .records import Clip, Thread
 from .repo.manifest import MANIFEST
 from .schema import CLIP_RATE, SPLIT, base_config
-from .sources import file_sha256
 
 _TOLERANCE = 0.05  # seconds
 

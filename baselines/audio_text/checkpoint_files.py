@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_dataset.sources import file_sha256
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 

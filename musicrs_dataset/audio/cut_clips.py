@@ -16,6 +16,7 @@ from typing import Any
 from musicrs_metric.base.files import replacing_derived, strict_json, to_json
 
 from ..records import Clip, Thread
+from ..repo.manifest import installed_versions
 from ..schema import CLIP_RATE
 from .clip_plan import ClipPlan
 
@@ -68,9 +69,7 @@ class CutClips:
     def put(self, key: str, cut: Cut) -> None:
         """Write the clips of a thread; a kill leaves the complete file or none."""
         clips, failures = cut
-        about = [
-            {"bytes": len(clip.audio), "clip": _without_audio(clip), "remarks": remarks} for clip, remarks in clips
-        ]
+        about = [{"bytes": len(clip.audio), "clip": _fields(clip), "remarks": remarks} for clip, remarks in clips]
         self._folder.mkdir(parents=True, exist_ok=True)
         with replacing_derived(self._folder / key) as file:
             file.write(to_json({"clips": about, "failures": failures}).encode() + b"\n")
@@ -81,7 +80,7 @@ class CutClips:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _without_audio(clip: Clip) -> dict[str, Any]:
+def _fields(clip: Clip) -> dict[str, Any]:
     about = asdict(replace(clip, audio=b""))
     del about["audio"]
     return about
@@ -93,10 +92,6 @@ def _identity(path: Path) -> tuple[str, int, int]:
 
 
 def _versions() -> list[str]:
-    found = []
-    for name in ("musicrs", "soundfile", "soxr", "av"):
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            found.append(name)
-    return found
+    names = ("musicrs", "soundfile", "soxr", "av")
+    versions = installed_versions(names)
+    return [f"{name} {versions[name]}" if name in versions else name for name in names]

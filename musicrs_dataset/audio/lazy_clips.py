@@ -31,7 +31,7 @@ class LazyClips:
         """Read the clips of a thread.
 
         Args:
-            position: Position of the thread in the dataset, from 0. In ascending order, each part of a file is read once.
+            position: Position of the thread in the dataset, from 0. In ascending order, each row group is read once.
 
         Returns:
             The clips; none if the thread has no audio.

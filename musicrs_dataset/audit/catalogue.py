@@ -98,7 +98,7 @@ ADVERSARIES: tuple[Adversary, ...] = (
     ),
     Adversary(
         "second spellings first", "second spellings", "thread",
-        "A title that appears twice in one pool, in two spellings, is more often relevant.",
+        "A title that appears twice in one pool, in two spellings, may show that it is relevant.",
         features.second_spelling,
     ),
     Adversary(

@@ -1,7 +1,7 @@
 """The embedded mini dataset: a toy of 28 invented threads, for demonstrations and tests.
 
-Every artist, title, query and clip is invented. The dataset is small, clean and easier than the benchmark. A score on it
-shows that a system runs and uses its input, and says nothing about music.
+Every artist, title, query and clip is invented. The dataset is small, clean and easier than the benchmark. A score on
+it shows that a system runs and uses its input, and says nothing about music.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _play_band(track: _Track, sound: Sound, rng: np.random.Generator) -> None:
         root = chords + PROGRESSION[int(beat // bar) % len(PROGRESSION)]
         for step in triad[: 3 if sound.density < 0.6 else 4]:
             track.add(0.3 * _note(voice, root + step, strum * track.beat_s), beat)
-    # The bass stays on the tonic and the melody in its triad: over I, IV and V alone, minor is easily mistaken for major.
+    # The bass stays on the tonic and the melody in its triad: over I, IV and V alone, minor is easily taken for major.
     pulse = bar if sound.density < 0.3 else 1
     for beat in track.beats(pulse):
         track.add(0.5 * _note(BASS, tonic - 12, pulse * track.beat_s), beat)

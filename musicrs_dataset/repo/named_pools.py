@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from musicrs_metric.base.files import strict_json
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
 from ..jsonl import read_objects
 from ..pools.files import manifest_path, read_pools
-from ..sources import file_sha256
 
 
 @dataclass(frozen=True)

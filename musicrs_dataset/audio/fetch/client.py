@@ -15,9 +15,9 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import Any, Self
 
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
-from ...sources import file_sha256
 from ..cutting import UnusableAudioError, cut
 from .cache import AudioCache
 from .failures import Failure, causes, classify, shape
