@@ -77,7 +77,7 @@ def test_budget(tmp_path: Path) -> None:
     clips = folder.add_clips(linked(("V0", 0.0), ("V1", 0.0), ("V2", 5.0))).clips or ()
     assert [clip.duration_s for clip in clips] == [10, 10, 7]
     for seconds in (0.5, -1, float("nan"), float("inf")):
-        with pytest.raises(UserError, match=r"expected at least one clip, and 0\.1 s for each"):
+        with pytest.raises(UserError, match=r"expected at least one clip, and 0\.1 s per clip"):
             ClipPlan(total_s=seconds)
 
 
