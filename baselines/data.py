@@ -72,12 +72,12 @@ def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
     Raises:
         UserError: No such dataset, configuration or pools.
     """
-    from musicrs_dataset.audio.lazy_clips import StoredClips
+    from musicrs_dataset.audio.lazy_clips import LazyClips
     from musicrs_dataset.loading import iter_threads
 
     config = modality if pools == PUBLISHED else f"{modality}_{pools}"
     threads = list(iter_threads(dataset, config, audio=False))
-    clips = None if modality == "query_only" else StoredClips(dataset, config)
+    clips = None if modality == "query_only" else LazyClips(dataset, config)
     return Data(threads, as_references(threads, dataset, config), pools, clips)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from musicrs_dataset.sources import file_sha256
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.predictions import PREDICTIONS, Prediction, write_predictions
 from musicrs_metric.runs.read import read_run

@@ -1,4 +1,4 @@
-"""The MusiCRS conversations: records, importers, the Parquet repo, clips, pools, validation, audit."""
+"""MusiCRS threads: records, importers, dataset folder, audio, pools, validation, audit."""
 
 from .loading import load
 

@@ -1,4 +1,4 @@
-"""The statistics of a dataset: what the paper's tables count, and what a score on it has to be read against."""
+"""Statistics of a dataset: the counts of the paper's tables, and the chance level of its pools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Histogram = dict[int, int]
 
 @dataclass(frozen=True)
 class Titles:
-    """Occurrences of titles, and how many different ones there are letter for letter."""
+    """Occurrences of titles, and number of distinct titles (exact strings)."""
 
     total: int
     distinct: int
@@ -28,7 +28,7 @@ class Titles:
 
 @dataclass(frozen=True)
 class Share:
-    """Threads of a group; `share` of all threads, in [0, 1]."""
+    """Number of threads of a group; `share` of all threads, in [0, 1]."""
 
     threads: int
     share: float
@@ -39,11 +39,11 @@ class Links:
     """Links to videos.
 
     Attributes:
-        total: Links.
-        distinct: Different videos.
-        with_start: Links that start later than at 0 s.
-        most: Links of the thread that has the most.
-        threads_without: Threads that have none.
+        total: Number of links.
+        distinct: Number of distinct videos.
+        with_start: Links that start after 0 s.
+        most: Largest number of links in a thread.
+        threads_without: Threads without a link.
     """
 
     total: int
@@ -55,7 +55,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Audio:
-    """Clips; `hours` is their total length, `threads` how many threads have at least one."""
+    """Number of clips, their total length in hours, and the number of threads with at least one clip."""
 
     clips: int
     hours: float
@@ -64,10 +64,11 @@ class Audio:
 
 @dataclass(frozen=True)
 class Frequency:
-    """In how many other pools of its subreddit a candidate stands: mean over right answers and over all others.
+    """Mean number of other pools of the subreddit that contain a candidate.
 
-    Where the two differ, counting titles in the pools is enough to score away from chance, with no music involved.
-    None where there is nothing to average.
+    `right` is the mean over relevant candidates, `wrong` the mean over distractors.
+    If the two differ, counts of titles in the pools move a score away from chance without any music. None if there is
+    nothing to average.
     """
 
     right: float | None
@@ -84,17 +85,17 @@ class Description:
         genres: Genre to its share, in the project's order.
         macro_genres: The same for MM (mainstream), IM (instrumental), AE (alternative and electronic).
         subreddits: The same for subreddits, largest first.
-        candidates: Titles in the pools.
-        ground_truth: Titles that count as right.
-        all_entities: Titles that the replies name.
+        candidates: Candidates of the pools.
+        ground_truth: Relevant candidates.
+        all_entities: Entities that the replies name.
         comments: Number of replies.
         pool_sizes: Candidates per pool to number of threads.
-        ground_truth_sizes: Right answers per thread to number of threads.
-        query_words: Median and largest number of words of a request; None without requests.
+        ground_truth_sizes: Relevant candidates per thread to number of threads.
+        query_words: Median and largest number of words of a query; None without queries.
         links: Links to videos.
         link_statuses: Status of links (see `records.Link`) to number of links.
         audio: Clips.
-        pool_frequency: How common right and wrong candidates are in the pools.
+        pool_frequency: Frequency of relevant candidates and distractors in the pools.
         chance: Measure to exact expectation of a random ranking, all threads averaged; in [0, 1].
     """
 
@@ -122,19 +123,19 @@ class Description:
 
 
 def describe(threads: Sequence[Thread]) -> Description:
-    """Count what is in a dataset.
+    """Compute the statistics of a dataset.
 
     Args:
-        threads: Its threads, at least one; the bytes of their clips are not looked at.
+        threads: Threads of the dataset, at least one; the bytes of clips are not read.
 
     Returns:
         The statistics.
 
     Raises:
-        ValueError: There is no thread.
+        ValueError: `threads` is empty.
     """
     if not threads:
-        raise ValueError("there are no threads to describe")
+        raise ValueError("no threads to describe: found 0, expected at least 1")
     subreddits = Counter(thread.subreddit for thread in threads)
     words = [len(thread.query.split()) for thread in threads if thread.query]
     return Description(
@@ -196,14 +197,14 @@ def _pool_frequency(threads: Sequence[Thread]) -> Frequency:
         pools[thread.subreddit].update(set(thread.candidates))
     counts: dict[bool, list[int]] = {True: [], False: []}
     for thread in threads:
-        right = set(thread.ground_truth)
+        relevant = set(thread.ground_truth)
         for candidate in thread.candidates:
-            counts[candidate in right].append(pools[thread.subreddit][candidate] - 1)
+            counts[candidate in relevant].append(pools[thread.subreddit][candidate] - 1)
     return Frequency(*(mean(counts[kind]) if counts[kind] else None for kind in (True, False)))
 
 
 def _chance(threads: Sequence[Thread]) -> dict[str, float]:
-    nothing: list[Sequence[str] | None] = [None] * len(threads)
-    hits = hits_from_strings(nothing, [t.ground_truth for t in threads], [t.candidates for t in threads])
+    no_rankings: list[Sequence[str] | None] = [None] * len(threads)
+    hits = hits_from_strings(no_rankings, [t.ground_truth for t in threads], [t.candidates for t in threads])
     values = chance(hits) or {}
     return {name: float(values[name].mean()) for name in ("recall@20", "ndcg@20", "mrr")}

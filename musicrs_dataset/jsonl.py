@@ -1,4 +1,4 @@
-"""JSON lines read strictly: each field has the type asked for, and each fault is told by file, line and field."""
+"""Strict reader of JSON lines: it checks the type of each field, and names file, line and field of each fault."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def read_objects(path: str | Path) -> Iterator[Fields]:
     """Read a file of one JSON object per line.
 
     Args:
-        path: The file, UTF-8; blank lines are passed over.
+        path: The file, UTF-8; blank lines are skipped.
 
     Yields:
         The fields of each object, in file order.
 
     Raises:
-        UserError: The file cannot be read, is not UTF-8, or a line is not an object; with the line.
+        UserError: The file cannot be read or is not UTF-8, or a line is not an object. The message names the line.
     """
     try:
         with Path(path).open(encoding="utf-8-sig") as lines:
@@ -42,15 +42,15 @@ def _object(line: str, where: str) -> dict[str, Any]:
     try:
         value = strict_json(line)
     except ValueError as error:
-        cut = "" if line.endswith("\n") else "; the file seems to be cut off here"
-        raise UserError(f"{where}: not JSON ({error}){cut}") from error
+        end = "" if line.endswith("\n") else "; the file seems to be cut off here"
+        raise UserError(f"{where}: not JSON ({error}){end}") from error
     if not isinstance(value, dict):
         raise UserError(f"{where}: found {show(value)}, expected an object")
     if "\\u" in line:
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            raise UserError(f"{where}: an escape spells half of a character ({error.reason}); mend the text") from error
+            raise UserError(f"{where}: an escape spells half of a character ({error.reason}); fix the text") from error
     return value
 
 
@@ -59,8 +59,8 @@ class Fields:
     """One JSON object.
 
     Attributes:
-        values: Its fields.
-        where: File, line and, inside an object, the field that leads here.
+        values: Fields of the object.
+        where: File, line and, for an inner object, its field.
     """
 
     values: dict[str, Any]
@@ -86,9 +86,9 @@ class Fields:
     def strings(self, name: str) -> list[str]:
         """Return a list of strings, or raise `UserError`."""
         value = self._list(name, "a list of strings")
-        for place, item in enumerate(value):
+        for i, item in enumerate(value):
             if not isinstance(item, str):
-                self._refuse(f"{name}[{place}]", item, "a string")
+                self._refuse(f"{name}[{i}]", item, "a string")
         return value
 
     def object(self, name: str) -> Fields:
@@ -97,7 +97,7 @@ class Fields:
 
     def objects(self, name: str) -> list[Fields]:
         """Return the fields of each object of a list, or raise `UserError`."""
-        return [self._inner(f"{name}[{place}]", item) for place, item in enumerate(self._list(name, "a list"))]
+        return [self._inner(f"{name}[{i}]", item) for i, item in enumerate(self._list(name, "a list"))]
 
     def _list(self, name: str, expected: str) -> list[Any]:
         value = self._get(name)

@@ -1,4 +1,4 @@
-"""Threads read back from a dataset: by directory, by the installed name or by its name on the Hub."""
+"""Read the threads of a dataset: by directory, by the installed name, or by its name on the Hub."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _BATCH = 4  # threads; ten clips each fit in memory anywhere
 
 
 def load(config: str = DEFAULT_CONFIG, dataset: str | Path = DEFAULT_DATASET) -> datasets.Dataset:
-    """Load a configuration as `datasets.load_dataset` does, without its cache and without a look at the network.
+    """Load a configuration as `datasets.load_dataset` does, without its cache and without the network.
 
     Args:
         config: Configuration.
         dataset: The installed name "musicrs", the directory given to `build`, the folder in it, or a Hub id.
 
     Returns:
-        The rows of its one split. Those of a folder are in memory, as compressed clips where it has audio; those of
-        the installed name are mapped from the disk.
+        The rows of its only split. Rows of a folder are in memory, with compressed clips. Rows of the installed name
+        are mapped from the disk.
 
     Raises:
-        UserError: No such dataset or configuration, a file that cannot be read, or rows that are not those that were
-            installed.
+        UserError: The dataset or configuration is missing, a file cannot be read, or the rows differ from the installed
+            rows.
     """
     folder = dataset_folder(dataset)
     if folder is None:
@@ -56,7 +56,7 @@ def load_threads(dataset: str | Path = DEFAULT_DATASET, config: str = "query_onl
         The threads in dataset order; clips as compressed bytes, not decoded.
 
     Raises:
-        UserError: No such dataset or configuration, or a file that cannot be read.
+        UserError: The dataset or configuration is missing, or a file cannot be read.
     """
     return list(iter_threads(dataset, config))
 
@@ -64,12 +64,12 @@ def load_threads(dataset: str | Path = DEFAULT_DATASET, config: str = "query_onl
 def iter_threads(
     dataset: str | Path = DEFAULT_DATASET, config: str = "query_only", *, audio: bool = True
 ) -> Iterator[Thread]:
-    """Read the threads of a dataset one after the other, holding a few at a time.
+    """Read the threads of a dataset one after the other; a few are in memory at a time.
 
     Args:
         dataset: As for `load_threads`.
         config: Configuration.
-        audio: Whether to read the sound of the clips; without it their bytes are empty and `clip_info` is kept.
+        audio: True to read the audio of the clips; else their bytes are empty, and `clip_info` is still read.
 
     Yields:
         The threads in dataset order.
@@ -86,27 +86,27 @@ def iter_threads(
             try:
                 thread = from_row(row)
             except (LookupError, TypeError, ValueError) as error:
-                found = f"{dataset}, {config}, thread {row.get('thread_id')}"
-                raise UserError(f"{found}: the row is not one of this dataset ({error!r}); rebuild it") from error
+                where = f"{dataset}, {config}, thread {row.get('thread_id')}"
+                raise UserError(f"{where}: invalid row ({error!r}); rebuild the dataset") from error
             yield thread
 
 
 def config_names(folder: Path) -> list[str]:
-    """The configurations whose files lie in a dataset folder, sorted."""
+    """List the configurations with files in a dataset folder, sorted."""
     return sorted({shard.parent.name for shard in folder.glob(f"*/{SPLIT}-*.parquet")})
 
 
 def available_configs(dataset: str | Path) -> list[str]:
-    """List the configurations of a dataset, as far as they are known without the network.
+    """List the configurations of a dataset that are known without the network.
 
     Args:
         dataset: As for `load_threads`.
 
     Returns:
-        Those of a folder or of the installed name; the published ones where `dataset` is another name.
+        Configurations of the folder or of the installed name; for other names, the published configurations.
 
     Raises:
-        UserError: A path that does not exist or holds no dataset.
+        UserError: The path does not exist or has no dataset.
     """
     folder = dataset_folder(dataset)
     if folder is not None:
@@ -116,16 +116,16 @@ def available_configs(dataset: str | Path) -> list[str]:
 
 
 def richest_config(dataset: str | Path) -> str:
-    """The configuration of a dataset that carries the most of each thread, among those that were built.
+    """Choose the configuration of a dataset with the most columns.
 
     Args:
         dataset: As for `load_threads`.
 
     Returns:
-        The first of the published configurations that it has; see `available_configs`.
+        The first published configuration that the dataset has; see `available_configs`.
 
     Raises:
-        UserError: A path that does not exist or holds no dataset.
+        UserError: The path does not exist or has no dataset.
     """
     names = available_configs(dataset)
     return next((name for name in CONFIGS if name in names), names[0])
@@ -135,7 +135,7 @@ def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
     import pyarrow
     import pyarrow.parquet
 
-    if config not in config_names(folder):  # never a pattern or a path of somebody's making
+    if config not in config_names(folder):  # so that it is neither a pattern nor a path
         raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
     shards = sorted((folder / config).glob(f"{SPLIT}-*.parquet"))
     expected = arrow_schema(base_config(config))

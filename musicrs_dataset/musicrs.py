@@ -1,11 +1,11 @@
-"""The loading script of the dataset: builds the published configurations straight from the authors' file.
+"""Loading script of the dataset: builds the published configurations directly from the authors' file.
 
-With `datasets` 3.6 it is a script, `load_dataset("path/to/musicrs.py", "query_only", trust_remote_code=True)`; with 4
-and later, which no longer run scripts, it is a class, `Musicrs(config_name="query_only")`. The rows are those that
-`python -m musicrs_dataset build` writes; the folder that it makes is what most users want.
+With `datasets` 3.6, use it as a script: `load_dataset("path/to/musicrs.py", "query_only", trust_remote_code=True)`.
+Version 4 and later run no scripts; use it as a class: `Musicrs(config_name="query_only")`. The rows are equal to the
+rows of `python -m musicrs_dataset build`. Most users should load the folder that `build` writes.
 
-The conversations come from `data_dir` or, without it, from what the environment variable MUSICRS_DATA names: the path
-of the authors' file, or "mini". With neither, the authors' file is fetched from the Hub.
+The source is `data_dir` or, without it, the environment variable MUSICRS_DATA: the path of the authors' file, or
+"mini". Without both, the script downloads the authors' file from the Hub.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _BATCH = 8
 
 
 class MusicrsConfig(datasets.BuilderConfig):  # type: ignore[misc]
-    """One configuration of `musicrs_dataset.schema.CONFIGS`, cached under the content of its source."""
+    """Configuration of `musicrs_dataset.schema.CONFIGS`; the cache key includes the content of its source."""
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Any = None) -> str:
-        """Name the folder of the cache; another content is another name, so that no stale rows are served."""
+        """Return the name of the cache folder. Other content has another name, so that no stale rows are loaded."""
         config_id: str = super().create_config_id(config_kwargs, custom_features)
         source = _source(self.data_dir)
         return config_id if source is None else f"{config_id}-{content_sha256(source)[:16]}"
 
 
 class Musicrs(datasets.ArrowBasedBuilder):  # type: ignore[misc]
-    """MusiCRS as `datasets` builds it.
+    """Builder of MusiCRS for `datasets`.
 
-    It yields Arrow tables, not examples: on `datasets` 4 and later, encoding an example with `Audio` needs torch.
+    It yields Arrow tables, not examples, because `datasets` 4 and later need torch to encode an example with `Audio`.
     """
 
     BUILDER_CONFIG_CLASS = MusicrsConfig
@@ -49,7 +49,7 @@ class Musicrs(datasets.ArrowBasedBuilder):  # type: ignore[misc]
 
     def _info(self) -> Any:
         return datasets.DatasetInfo(
-            description="Conversations that ask for music, with pools of titles and those the community recommended.",
+            description="Threads that ask for music, with pools of titles; the community recommended some of them.",
             features=datasets.Features.from_dict(features(CONFIGS[self.config.name])),
             homepage=f"https://huggingface.co/datasets/{HUB_ID}",
             license="CC BY 4.0",
@@ -58,7 +58,7 @@ class Musicrs(datasets.ArrowBasedBuilder):  # type: ignore[misc]
 
     def _split_generators(self, dl_manager: Any) -> list[Any]:
         source = _source(self.config.data_dir)
-        if source is None:  # a stream is no file to read lines from; the Hub's own cache has one
+        if source is None:  # a stream cannot be read by lines; the cache of the Hub has a file
             hub_file = f"hf://datasets/{HUB_ID}/{HUB_FILE}"
             source = HUB_ID if dl_manager.is_streaming else dl_manager.download(hub_file)
         return [datasets.SplitGenerator(name=SPLIT, gen_kwargs={"sources": [source]})]

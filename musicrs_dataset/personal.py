@@ -1,8 +1,8 @@
-"""Personal data in texts: e-mail addresses, telephone numbers, names of accounts and handles.
+"""Find and replace personal data in texts: e-mail addresses, telephone numbers, account names and handles.
 
-Telephone numbers are found by `phonenumbers`, the port of the library that Android uses. The others follow fixed forms,
-which the patterns below have in all the ways in which Reddit, its editor and JSON write them. `presidio` was not
-chosen: what it adds is the recognition of people's names, and in texts about music most such names are artists.
+`phonenumbers`, the port of Android's library, finds telephone numbers. The others have fixed forms, and the patterns
+below cover them in every notation of Reddit, its editor and JSON. `presidio` would add the recognition of personal
+names, but in texts about music most such names are artists.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _PLACEHOLDER: dict[PersonalKind, str] = {
 
 _SLASH = r"(?:\\*/|%2F)"
 _LETTER = r"(?:[A-Za-z0-9-]|\\*_)"
-# `u/name`, `/u/name`, the address of a profile; JSON may have a backslash before a slash, Reddit's editor before `_`.
-# In JSON a line feed ends with a letter. Channels of YouTube have the same form and are no account of Reddit.
+# `u/name`, `/u/name`, the URL of a profile. JSON may put a backslash before a slash, Reddit's editor before `_`.
+# In JSON a line feed ends with a letter. YouTube channels have the same form and are no Reddit accounts.
 ACCOUNT = re.compile(
     rf"(?i)((?:(?<![A-Za-z0-9_])|(?<=%2F)|(?<=\\[nrt]))(?<!youtube\.com/)(?:u|(?:(?<=[/\\])|(?<=%2F))user){_SLASH})"
     rf"({_LETTER}{{3,60}})"
@@ -48,39 +48,39 @@ _EMAIL = re.compile(
     r"(?:\s{0,2}(?:\.|[\[({]\s?dot\s?[\])}])\s{0,2}[\w-]{1,24}){1,3}"
     r"|(?<![\w.%+-])[\w.%+-]{1,64} at (?!the\b)[\w-]{1,63} dot (?:com|net|org|edu|de|uk|fr|io|me)\b)"
 )
-_PSEUDONYM = re.compile(r"[0-9a-f]{20}")  # what the builder's releases have in the place of a name
+_PSEUDONYM = re.compile(r"[0-9a-f]{20}")  # the builder's releases have it instead of a name
 _DIGITS = re.compile(r"\d(?:[\s().+/\u2010-\u2015-]{0,3}\d){6}")
 _LINK = re.compile(r"(?i)(?:https?://|www\.)[^\s\"'<>()\[\]]+")
 _AFTER = re.compile(r"[^\s\"'<>()\[\]{}|,*~`]*")
-_ENDS = frozenset(" \t\r\n\"'<>()[]{}|,*~`")  # of an address
-_LONGEST_LEAD = 300  # characters of an address before the name
-_REGIONS = ("US", "GB")  # of national numbers; those that begin with + are found wherever they are from
+_ENDS = frozenset(" \t\r\n\"'<>()[]{}|,*~`")  # characters that end a URL
+_LONGEST_LEAD = 300  # characters of a URL before the name
+_REGIONS = ("US", "GB")  # of national numbers; numbers with + are found for every country
 
 
-class Place(NamedTuple):
-    """A piece of personal data in a text.
+class Match(NamedTuple):
+    """Personal data in a text.
 
     Attributes:
-        kind: What it is.
-        start: Where it begins.
-        end: Where it ends.
-        what: The address, number or name, in one form however it is written.
+        kind: Kind of the data.
+        start: Position of its first character.
+        end: Position after its last character.
+        value: The address, number or name, in one form for all notations.
     """
 
     kind: PersonalKind
     start: int
     end: int
-    what: str
+    value: str
 
 
 @dataclass(frozen=True)
 class PersonalData:
-    """The personal data of a dataset.
+    """Counts of the personal data in a dataset.
 
     Attributes:
-        places: Kind to field of the thread to the number of places.
-        distinct: Kind to number of different addresses, numbers or names.
-        threads: Kind to the threads that have some, in dataset order.
+        places: Kind to field of the thread to number of occurrences.
+        distinct: Kind to number of distinct addresses, numbers or names.
+        threads: Kind to ids of the threads with such data, in dataset order.
     """
 
     places: dict[PersonalKind, Counter[str]]
@@ -88,7 +88,7 @@ class PersonalData:
     threads: dict[PersonalKind, tuple[str, ...]]
 
     def in_words(self) -> str:
-        """Say what was found in one line; "" where nothing was."""
+        """Return the counts in one line; "" without personal data."""
         kinds = [kind for kind in WORDS if kind in self.places]
         parts = []
         for kind in kinds:
@@ -98,11 +98,11 @@ class PersonalData:
         return "; ".join(parts)
 
     def findings(self) -> list[Finding]:
-        """The same as findings of `validate`, with the number of places."""
+        """Return the counts as findings of `validate`."""
         return [
             Finding(
                 f"personal_{kind}",
-                f"{WORDS[kind][1]} in texts, {self.distinct[kind]:,} different; `build --redact` replaces them",
+                f"{WORDS[kind][1]} in texts, {self.distinct[kind]:,} distinct; `build --redact` replaces them",
                 self.places[kind].total(),
                 self.threads[kind],
             )
@@ -112,31 +112,43 @@ class PersonalData:
 
 
 def personal_data(threads: Iterable[Thread]) -> PersonalData:
-    """Find the personal data in the texts of a dataset: queries, posts and the names of entities in posts and replies.
+    """Count the personal data in a dataset: in queries, posts and the entities of posts and replies.
 
-    Pools and ground truth are made of the same names, and are not counted again.
+    Pools and ground truth consist of the same entities and are not counted again.
+
+    Args:
+        threads: Threads of the dataset.
+
+    Returns:
+        The counts.
     """
     places: dict[PersonalKind, Counter[str]] = defaultdict(Counter)
-    different: dict[PersonalKind, set[str]] = defaultdict(set)
-    where: dict[PersonalKind, dict[str, None]] = defaultdict(dict)
+    values: dict[PersonalKind, set[str]] = defaultdict(set)
+    ids: dict[PersonalKind, dict[str, None]] = defaultdict(dict)
     for thread in threads:
         for field, text in _texts(thread):
-            for place in find_personal(text):
-                places[place.kind][field] += 1
-                different[place.kind].add(place.what)
-                where[place.kind][thread.thread_id] = None
+            for match in find_personal(text):
+                places[match.kind][field] += 1
+                values[match.kind].add(match.value)
+                ids[match.kind][thread.thread_id] = None
     return PersonalData(
         dict(places),
-        {kind: len(names) for kind, names in different.items()},
-        {kind: tuple(names) for kind, names in where.items()},
+        {kind: len(names) for kind, names in values.items()},
+        {kind: tuple(names) for kind, names in ids.items()},
     )
 
 
 def redacted(thread: Thread) -> Thread:
-    """Return a thread with a placeholder for each piece of personal data in its texts.
+    """Replace the personal data in the texts of a thread by placeholders.
 
-    Pools, ground truth and `all_entities` stay as they are, so that its fingerprint and the scores of systems that read
-    no text do. Systems that read texts may score otherwise.
+    Pools, ground truth and `all_entities` stay unchanged, and so do the fingerprint and the scores of systems that read
+    no text. Scores of systems that read texts may change.
+
+    Args:
+        thread: The thread.
+
+    Returns:
+        A copy of the thread with placeholders.
     """
     comments = tuple(
         Comment(comment.id, comment.score, _redacted_entities(comment.entities)) for comment in thread.comments
@@ -151,57 +163,57 @@ def redacted(thread: Thread) -> Thread:
 
 
 def redact(text: str) -> str:
-    """Put a placeholder, such as `[e-mail]`, in the place of each piece of personal data.
+    """Replace personal data in a text by placeholders such as `[e-mail]`.
 
     Examples:
         >>> redact("write to ann@example.org, or ask /u/ann_b")
         'write to [e-mail], or ask [account]'
     """
     parts, end = [], 0
-    for place in find_personal(text):
-        parts += [text[end : place.start], _PLACEHOLDER[place.kind]]
-        end = place.end
+    for match in find_personal(text):
+        parts += [text[end : match.start], _PLACEHOLDER[match.kind]]
+        end = match.end
     return "".join((*parts, text[end:]))
 
 
-def find_personal(text: str) -> list[Place]:
+def find_personal(text: str) -> list[Match]:
     """Find personal data in a text.
 
     Args:
-        text: Any text, or JSON. Takes time linear in its length.
+        text: Any text, or JSON. The time is linear in its length.
 
     Returns:
-        Places that do not overlap, in order.
+        Matches in order, without overlaps.
     """
-    found: list[Place] = []
+    matches: list[Match] = []
     end = 0
-    for place in sorted((*_emails(text), *_accounts(text), *_handles(text), *_telephones(text)), key=_first_longest):
-        if place.start >= end:
-            found.append(place)
-            end = place.end
-    return found
+    for match in sorted((*_emails(text), *_accounts(text), *_handles(text), *_telephones(text)), key=_first_longest):
+        if match.start >= end:
+            matches.append(match)
+            end = match.end
+    return matches
 
 
-def _first_longest(place: Place) -> tuple[int, int]:
-    return place.start, -place.end
+def _first_longest(match: Match) -> tuple[int, int]:
+    return match.start, -match.end
 
 
-def _emails(text: str) -> Iterator[Place]:
+def _emails(text: str) -> Iterator[Match]:
     if "@" in text or " dot " in text.lower() or "at" in text.lower():
         for match in _EMAIL.finditer(text):
-            yield Place("email", match.start(), match.end(), _plain(match[0]))
+            yield Match("email", match.start(), match.end(), _plain(match[0]))
 
 
-def _accounts(text: str) -> Iterator[Place]:
+def _accounts(text: str) -> Iterator[Match]:
     end = 0
     for match in ACCOUNT.finditer(text):
         if match.start() >= end and not _PSEUDONYM.fullmatch(match[2]):
             start, end = profile_span(text, match)
-            yield Place("account", start, end, _plain(match[2]))
+            yield Match("account", start, end, _plain(match[2]))
 
 
 def profile_span(text: str, match: re.Match[str]) -> tuple[int, int]:
-    """Say where the mention of an account begins and ends; the whole address where it is one."""
+    """Find the start and end of the mention of an account; of the whole URL if it is a URL."""
     start = match.start()
     while (
         start > max(0, match.start() - _LONGEST_LEAD) and text[start - 1] not in _ENDS and not text[start - 1].isspace()
@@ -216,28 +228,28 @@ def profile_span(text: str, match: re.Match[str]) -> tuple[int, int]:
     return match.start() - slashes, match.end()
 
 
-def _handles(text: str) -> Iterator[Place]:
+def _handles(text: str) -> Iterator[Match]:
     if "@" in text:
         for match in HANDLE.finditer(text):
             name = match[1].rstrip(".-")
-            yield Place("handle", match.start(), match.start() + 1 + len(name), _plain(name))
+            yield Match("handle", match.start(), match.start() + 1 + len(name), _plain(name))
 
 
-def _telephones(text: str) -> Iterator[Place]:
+def _telephones(text: str) -> Iterator[Match]:
     if not _DIGITS.search(text):
         return
     import phonenumbers
 
-    # Numbers in addresses are ids of things.
+    # Numbers in URLs are ids.
     text = _LINK.sub(lambda link: " " * len(link[0]), text)
     strict = phonenumbers.Leniency.EXACT_GROUPING
     searches = [(None, phonenumbers.Leniency.VALID), *((region, strict) for region in _REGIONS)]
     for region, leniency in searches:
         for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=leniency):
-            if region is None or not match.raw_string.isdigit():  # digits alone may be anything
+            if region is None or not match.raw_string.isdigit():  # plain digits may be anything
                 number = phonenumbers.format_number(match.number, phonenumbers.PhoneNumberFormat.E164)
-                around = match.raw_string.startswith("(") and ")" not in match.raw_string
-                yield Place("telephone", match.start + around, match.end, number)
+                opens = match.raw_string.startswith("(") and ")" not in match.raw_string
+                yield Match("telephone", match.start + opens, match.end, number)
 
 
 def _texts(thread: Thread) -> Iterator[tuple[str, str]]:

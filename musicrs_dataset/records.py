@@ -1,4 +1,4 @@
-"""One conversation of the benchmark as a typed record: the form that every importer makes and every writer takes."""
+"""Typed records of a thread. Every importer returns them, and every writer takes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LinkStatus = Literal["new", "ok", "gone", "restricted", "retry"]
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """Music that a text names.
+    """Songs, artists and albums that a text names.
 
     Attributes:
         songs: Song titles, as extracted.
@@ -29,8 +29,8 @@ class Comment:
 
     Attributes:
         id: Reddit name, `t1_...`.
-        score: Upvotes minus downvotes when the reply was captured; None where the file has none.
-        entities: What the reply recommends.
+        score: Upvotes minus downvotes at the time of capture; None if the file has none.
+        entities: Entities that the reply recommends.
     """
 
     id: str
@@ -40,13 +40,13 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A YouTube link of the submission, after repair.
+    """A YouTube link of the post, after repair.
 
     Attributes:
-        video_id: The 11 characters that name the video.
-        start_s: Where the asker's link starts, in seconds.
-        url: The link as the source file has it, damage included.
-        status: `new` until its audio was asked for.
+        video_id: Id of the video, 11 characters.
+        start_s: Start of the link in the video, in seconds.
+        url: The link as in the source file, with its damage.
+        status: Status of the audio; `new` until a download is tried.
     """
 
     video_id: str
@@ -57,17 +57,16 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A stretch of audio of one link.
+    """An audio excerpt of one link.
 
     Attributes:
-        audio: A compressed audio file, as bytes that soundfile reads; mono.
-        name: File name that goes with the bytes.
-        video_id: The video it was cut from.
-        start_s: Where in the video it starts, in seconds.
-        duration_s: How long it lasts, in seconds.
-        rms_dbfs: How loud it is: root mean square in dB relative to full scale, -120 for digital silence; None where it
-            was not measured.
-        sha256: Hash of `audio` in hexadecimal; None where it was not taken.
+        audio: Bytes of a mono audio file that soundfile reads.
+        name: File name of the bytes.
+        video_id: Id of the video.
+        start_s: Start in the video, in seconds.
+        duration_s: Length in seconds.
+        rms_dbfs: Loudness: root mean square in dB relative to full scale, -120 for digital silence; None if unknown.
+        sha256: Hash of `audio` in hexadecimal; None if unknown.
     """
 
     audio: bytes
@@ -81,21 +80,21 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One conversation: what was asked, what may be recommended, what the community recommended.
+    """One Reddit thread: its post, replies, links, pool and ground truth.
 
     Attributes:
-        thread_id: Reddit name, `t3_...`; the key of everything.
-        subreddit: Where it was asked.
-        genre: One of `musicrs_metric.base.genres.GENRES`; other corpora have others.
-        query: The derived request; None in `audio_only`.
-        post: The submission text; None in `audio_only`.
-        submission_entities: What the asker named.
+        thread_id: Reddit name, `t3_...`; the key in all files.
+        subreddit: Subreddit of the post.
+        genre: One of `musicrs_metric.base.genres.GENRES`; other corpora have other genres.
+        query: Text request, derived from the post; None in `audio_only`.
+        post: Text of the post; None in `audio_only`.
+        submission_entities: Entities that the post names.
         comments: Top-level replies with their entities, in file order.
-        candidates: The pool, in stored (shuffled) order; 55 to 100 long in the published file.
+        candidates: The pool, in stored (shuffled) order; 55 to 100 candidates in the published file.
         ground_truth: Up to 10 candidates, most upvoted first; empty in 5 published threads.
         all_entities: Every entity of the replies (the published `ground_truth`), for audits.
         links: Repaired YouTube links, in file order.
-        clips: Audio; empty where none could be had, None where the configuration carries none.
+        clips: Audio; empty if no link has usable audio, None if the configuration has no audio.
     """
 
     thread_id: str
@@ -112,5 +111,5 @@ class Thread:
     clips: tuple[Clip, ...] | None = None
 
     def without_labels(self) -> Thread:
-        """The thread as a system may see it: no ground truth, no replies, no entity list."""
+        """Return the thread as a system may read it: without ground truth, replies and entity list."""
         return replace(self, comments=(), ground_truth=(), all_entities=())

@@ -1,7 +1,8 @@
-"""The columns of each configuration, and the one place where a `Thread` becomes a row and a row a `Thread`.
+"""Columns of each configuration, and the conversion of a `Thread` to a row and back.
 
-Column types are written as the plain JSON that the `datasets` library keeps in Parquet metadata, in the dialect that
-versions 3.6 to 5.x all read: `Sequence` (never `List`), a list of one for lists of structs, `Audio` without extra keys.
+Column types are written as plain JSON, as the `datasets` library stores them in Parquet metadata. They use the form
+that versions 3.6 to 5.x all read: `Sequence` (never `List`), a list of one for lists of structs, `Audio` without extra
+keys.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from musicrs_metric.errors import UserError
 
 from .records import Clip, Comment, Entities, Link, Thread
 
-CLIP_RATE = 48_000  # Hz; no lower than any audio model of the field asks for
+CLIP_RATE = 48_000  # Hz; the highest rate that audio models of the field use
 DEFAULT_CONFIG = "audio_query"
-VERSION = "1.0.0"  # of the columns; the content has hashes
+VERSION = "1.0.0"  # version of the columns; hashes identify the content
 SPLIT = "test"
 
 Row = dict[str, Any]
@@ -25,12 +26,12 @@ Feature = dict[str, Any] | list[Any]
 
 @dataclass(frozen=True)
 class Config:
-    """One way to pose the task.
+    """A configuration of the `datasets` library: one input of the task.
 
     Attributes:
-        name: What `load_dataset("musicrs", name)` asks for.
-        with_text: Whether the request and the post are shown.
-        with_audio: Whether clips are carried.
+        name: Name for `load_dataset("musicrs", name)`.
+        with_text: True if it has the query and the post.
+        with_audio: True if it has clips.
         summary: One line for the card.
     """
 
@@ -43,26 +44,31 @@ class Config:
 CONFIGS = {
     config.name: config
     for config in (
-        Config("audio_query", True, True, "the request in words and the clips that the asker linked"),
-        Config("query_only", True, False, "the request in words alone"),
-        Config("audio_only", False, True, "the clips alone"),
+        Config("audio_query", True, True, "the query as text, and clips of the linked videos"),
+        Config("query_only", True, False, "the query as text"),
+        Config("audio_only", False, True, "clips of the linked videos"),
     )
 }
 
 
 def base_config(name: str) -> Config:
-    """Find the published configuration whose columns a configuration has.
+    """Find the published configuration with the columns of a configuration.
 
     Args:
-        name: Its own name, or one with the name of other pools behind it, such as `query_only_balanced`.
+        name: Name of a published configuration, perhaps followed by the name of other pools: `query_only_balanced`.
+
+    Returns:
+        The published configuration.
 
     Raises:
-        UserError: It is neither.
+        UserError: The name has another form.
     """
     for config in CONFIGS.values():
         if name == config.name or name.startswith(f"{config.name}_"):
             return config
-    raise UserError(f"configuration {name!r}: expected {', '.join(CONFIGS)}, or one of them with `_` and a pools' name")
+    raise UserError(
+        f"configuration {name!r}: expected {', '.join(CONFIGS)}, or one of them with `_` and a name of pools"
+    )
 
 
 _STRING: Feature = {"dtype": "string", "_type": "Value"}
@@ -97,7 +103,7 @@ _COLUMNS: dict[str, Feature] = {
 
 
 def features(config: Config) -> dict[str, Feature]:
-    """Column types of a configuration, for `datasets.Features.from_dict`.
+    """Return the column types of a configuration, for `datasets.Features.from_dict`.
 
     Args:
         config: The configuration.
@@ -110,7 +116,7 @@ def features(config: Config) -> dict[str, Feature]:
 
 
 def arrow_schema(config: Config) -> Any:
-    """The same as a `pyarrow.Schema`, with the metadata by which `datasets` knows the audio column.
+    """Return the columns as a `pyarrow.Schema`, with the metadata from which `datasets` reads the audio column.
 
     Args:
         config: The configuration.
@@ -143,11 +149,11 @@ def _arrow_type(feature: Feature) -> Any:
 
 
 def to_row(thread: Thread, config: Config) -> Row:
-    """Turn a thread into a row.
+    """Convert a thread to a row.
 
     Args:
-        thread: The thread; one without clips has an empty list of them.
-        config: Which columns the row has.
+        thread: The thread; without clips, its list of clips is empty.
+        config: Configuration with the columns of the row.
 
     Returns:
         Column name to value, audio as `{"bytes", "path"}`.
@@ -172,11 +178,11 @@ def to_row(thread: Thread, config: Config) -> Row:
 
 
 def from_row(row: Mapping[str, Any]) -> Thread:
-    """Turn a row of any configuration into a thread.
+    """Convert a row of any configuration to a thread.
 
     Args:
-        row: Column name to value, audio undecoded as `{"bytes", "path"}`; the column `clips` may have been left out,
-            and the clips then have no bytes.
+        row: Column name to value, audio undecoded as `{"bytes", "path"}`. Without the column `clips`, the clips have no
+            bytes.
 
     Returns:
         The thread; columns that the configuration lacks are None or empty.

@@ -1,4 +1,4 @@
-"""Where the conversations come from: the authors' file on disk or on the Hub, or the embedded mini dataset."""
+"""Sources of threads: the authors' file on disk or on the Hub, or the embedded mini dataset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hashing import file_sha256
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.base.paths import is_repo_name
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
@@ -20,34 +21,34 @@ HUB_FILE = "merged_final_cleaned_music_clean_queries_with_candidates_enhanced_v2
 MINI = "mini"
 
 _PUBLISHED_LIMITS = (
-    "Wrong candidates were drawn from what other threads of the subreddit named. A title that is common in the pools, "
-    "or right in another thread, is therefore less likely to be right here: ranking by popularity falls below chance, "
-    "ranking by rarity rises above it.",
-    "Titles were extracted from replies by a model and are not cleaned: some are artists or fragments, some carry HTML "
-    "entities or markdown, and titles with a comma were cut at it.",
-    "Requests were written by a model from the posts.",
-    "Videos disappear: audio coverage differs between builds, and a score with audio must state it.",
+    "Distractors were drawn from titles that other threads of the subreddit name. A title that is frequent in the "
+    "pools, or relevant in another thread, is therefore less likely to be relevant here. A ranking by popularity is "
+    "below chance, a ranking by rarity above it.",
+    "A model extracted the titles from replies, and nobody cleaned them. Some are artists or fragments, some contain "
+    "HTML entities or Markdown, and titles with a comma were cut at it.",
+    "A model wrote the queries from the posts.",
+    "Videos disappear, so audio coverage differs between builds. A score with audio must state its coverage.",
 )
 
 
 @dataclass(frozen=True)
 class About:
-    """What must be said of a set of conversations wherever it goes.
+    """Origin and terms of a set of threads.
 
     Attributes:
-        name: Where it came from: "mini", a Hub id or a file name.
-        license: Hub identifier of the licence of the data; "other" where parts have different terms.
-        attribution: Who made it and under which terms, in Markdown.
-        citation: BibTeX, or "" where there is nothing to cite.
-        toy: Whether scores on it mean nothing.
-        sha256: Hash of the file, or None where there is no file.
-        notes: What the import repaired or left out, one line each.
-        limits: What scores on it cannot say, one line each.
-        title: What people call it.
-        loads_as: What `load_dataset` calls it once it is installed or loaded; also the name of its folder.
-        closing: Markdown that ends its card, or "".
-        homepage: Its page on the web, or "".
-        license_name: What to call the terms where `license` is "other", in lower case with dashes; "" for none.
+        name: Source: "mini", a Hub id or a file name.
+        license: Hub identifier of the licence of the data; "other" if parts have different terms.
+        attribution: Authors and terms, in Markdown.
+        citation: BibTeX, or "".
+        toy: True if scores on it mean nothing.
+        sha256: Hash of the file; None without a file.
+        notes: Repairs and omissions of the import, one line each.
+        limits: Limits of scores on the data, one line each.
+        title: Title of the dataset.
+        loads_as: Name for `load_dataset`, and name of the folder.
+        closing: Markdown at the end of the card, or "".
+        homepage: Web page, or "".
+        license_name: Name of the terms if `license` is "other", in lower case with dashes; "" for none.
         license_link: File or URL with these terms; "" for none.
         languages: ISO 639 codes of the languages of the texts.
     """
@@ -70,24 +71,24 @@ class About:
 
 
 class Source(NamedTuple):
-    """A set of conversations, in dataset order, and what must be said of it."""
+    """Threads in dataset order, with their origin and terms."""
 
     threads: list[Thread]
     about: About
 
 
 def resolve_source(source: str | Path, clips: bool = True) -> Source:
-    """Read the conversations that `source` names.
+    """Read the threads of a source.
 
     Args:
-        source: A file, the Hub id of a dataset that holds the authors' file (such as "rohan2810/MusiCRS"), or "mini".
-        clips: Whether the mini dataset is to synthesise its clips; the published file carries none.
+        source: A file, the Hub id of a dataset with the authors' file (such as "rohan2810/MusiCRS"), or "mini".
+        clips: True to synthesise the clips of the mini dataset; the published file has none.
 
     Returns:
-        The source.
+        The threads, with their origin and terms.
 
     Raises:
-        UserError: No such file, a Hub that cannot be reached or lacks the file, or a file that is not as published.
+        UserError: The file is missing or not as published, or the Hub is unreachable or lacks the file.
     """
     if str(source) == MINI:
         return _mini(clips)
@@ -98,7 +99,7 @@ def resolve_source(source: str | Path, clips: bool = True) -> Source:
 
 
 def existing_file(path: str | Path) -> Path:
-    """Return the path of a file, or raise `UserError` where it is none."""
+    """Return the path of a file, or raise `UserError` if it is no file."""
     file = Path(path).expanduser()
     if file.is_file():
         return file
@@ -107,24 +108,18 @@ def existing_file(path: str | Path) -> Path:
 
 
 def content_sha256(source: str | Path) -> str:
-    """Hash what a source on this machine holds.
+    """Hash the content of a source on this machine.
 
     Args:
         source: The authors' file, or "mini".
 
     Returns:
-        sha256 in hexadecimal; for "mini" over the files that it is made from.
+        sha256 in hexadecimal; for "mini", over the files that it is made from.
     """
     if str(source) != MINI:
         return file_sha256(existing_file(source))
     files = sorted(Path(__file__).with_name(MINI).glob("*.*"))
     return hashlib.sha256("".join(file_sha256(file) for file in files).encode()).hexdigest()
-
-
-def file_sha256(path: Path) -> str:
-    """Hash a file in hexadecimal, reading it in blocks."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _published(path: Path, name: str) -> Source:
@@ -133,7 +128,7 @@ def _published(path: Path, name: str) -> Source:
         name=name,
         license="cc-by-4.0",
         attribution=(
-            "Conversations, pools and labels: MusiCRS by Rohan Surana, Amit Namburi, Gagan Mundada, Abhay Lal, Zachary "
+            "Threads, pools and labels: MusiCRS by Rohan Surana, Amit Namburi, Gagan Mundada, Abhay Lal, Zachary "
             f"Novack, Julian McAuley and Junda Wu, published as [{HUB_ID}](https://huggingface.co/datasets/{HUB_ID}) "
             "under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/). Changes: fields renamed, damaged links "
             "repaired, genres added; no query, pool or label was altered."
@@ -153,7 +148,7 @@ def _mini(clips: bool) -> Source:
     about = About(
         name=MINI,
         license="apache-2.0",
-        attribution="Written for the tests and the demonstration of this project; every artist and title is invented.",
+        attribution="Written for the tests and the demonstration of this project. Every artist and title is invented.",
         toy=True,
         loads_as="musicrs_mini",
     )
@@ -169,10 +164,10 @@ def _download(hub_id: str) -> Path:
         return Path(hf_hub_download(hub_id, HUB_FILE, repo_type="dataset"))
     except LocalEntryNotFoundError as error:
         raise UserError(
-            f"{hub_id}: not in the cache and not to be had from the Hub ({why_absent(error)}); {by_hand}"
+            f"{hub_id}: found neither in the cache nor on the Hub ({missing_file_reason(error)}); {by_hand}"
         ) from error
     except EntryNotFoundError as error:
-        raise UserError(f"{hub_id}: holds no {HUB_FILE}; expected the authors' dataset, {HUB_ID}") from error
+        raise UserError(f"{hub_id}: has no {HUB_FILE}; expected the authors' dataset, {HUB_ID}") from error
     except (HfHubHTTPError, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{hub_id}: cannot be fetched from the Hub ({reason}); {by_hand}") from error
+        raise UserError(f"{hub_id}: cannot be downloaded from the Hub ({reason}); {by_hand}") from error

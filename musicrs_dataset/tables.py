@@ -1,18 +1,16 @@
-"""A description and a validation as tables for a terminal."""
+"""Tables of a description and of a validation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from musicrs_metric.base.numbers import percent
+from musicrs_metric.base.tables import Column, Table, row, text_table
 from musicrs_metric.errors import some
 
 from .checks import Finding
 from .describe import Description, Histogram, Share
 from .validate import Validation
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def description_tables(about: Description) -> Iterator[Table]:
@@ -26,64 +24,57 @@ def description_tables(about: Description) -> Iterator[Table]:
     """
     facts = [
         ("threads", f"{about.threads:,}"),
-        ("right answers", f"{about.ground_truth.total:,}, {about.ground_truth.distinct:,} different"),
+        ("relevant candidates", f"{about.ground_truth.total:,}, {about.ground_truth.distinct:,} different"),
         ("candidates", f"{about.candidates.total:,}, {about.candidates.distinct:,} different"),
         ("entities of the replies", f"{about.all_entities.total:,}, {about.all_entities.distinct:,} different"),
         ("replies", f"{about.comments:,}"),
         ("links", f"{about.links.total:,} to {about.links.distinct:,} videos, {about.links.with_start} with a start"),
-        ("links a thread", f"at most {about.links.most}; {about.links.threads_without} threads without"),
+        ("links per thread", f"at most {about.links.most}; {about.links.threads_without} threads without"),
         ("clips", f"{about.audio.clips:,}, {about.audio.hours:.2f} h, in {about.audio.threads} threads"),
         ("fingerprint", about.fingerprint),
     ]
     if about.query_words:
-        facts.insert(-1, ("words a request", f"median {about.query_words[0]:g}, at most {about.query_words[1]}"))
-    yield _table("Totals", ("", ""), facts)
+        facts.insert(-1, ("words per query", f"median {about.query_words[0]:g}, at most {about.query_words[1]}"))
+    yield text_table("Totals", ("", ""), facts, n_left=2)
     for title, shares in (
         ("Genres", about.genres),
         ("Macro-genres", about.macro_genres),
         ("Subreddits", about.subreddits),
     ):
-        yield _table(title, ("", "threads", "share"), _share_rows(shares))
-    yield _table("Candidates a thread", ("candidates", "threads"), _histogram_rows(about.pool_sizes))
-    yield _table("Right answers a thread", ("right answers", "threads"), _histogram_rows(about.ground_truth_sizes))
-    chance = [(name, f"{100 * value:.2f} %") for name, value in about.chance.items()]
-    yield _table("Chance: a random order of each pool", ("measure", "expected"), chance)
+        yield text_table(title, ("", "threads", "share"), _share_rows(shares))
+    yield text_table("Candidates per thread", ("candidates", "threads"), _histogram_rows(about.pool_sizes))
+    yield text_table(
+        "Relevant candidates per thread", ("relevant", "threads"), _histogram_rows(about.ground_truth_sizes)
+    )
+    chance = [(name, f"{percent(value)} %") for name, value in about.chance.items()]
+    yield text_table("Chance: a random order of each pool", ("measure", "expected"), chance)
 
 
-def validation_tables(found: Validation) -> Iterator[Table]:
-    """Lay out what a validation found; kinds without a finding have no table.
+def validation_tables(validation: Validation) -> Iterator[Table]:
+    """Lay out a validation; kinds without a finding have no table.
 
     Args:
-        found: The findings.
+        validation: The findings.
 
     Yields:
-        Missing, invalid and odd.
+        Missing, invalid and suspicious findings.
     """
-    for title, findings in (("Missing", found.missing), ("Invalid", found.invalid), ("Odd", found.odd)):
+    columns = (
+        Column("name", "left"), Column("count"), Column("in"), Column("what", "left"), Column("such as", "left"),
+    )  # fmt: skip
+    kinds = (("Missing", validation.missing), ("Invalid", validation.invalid), ("Suspicious", validation.odd))
+    for title, findings in kinds:
         if findings:
-            yield _table(title, ("name", "count", "in", "what", "such as"), map(_finding_row, findings))
+            yield Table(title, columns, tuple(row(*_cells(finding)) for finding in findings))
 
 
-def _finding_row(finding: Finding) -> tuple[str, ...]:
+def _cells(finding: Finding) -> Sequence[str]:
     return finding.name, f"{finding.count:,}", f"{len(finding.where):,}", finding.what, some(finding.where, 2)
 
 
-def _share_rows(shares: Mapping[str, Share]) -> Iterator[tuple[str, ...]]:
+def _share_rows(shares: Mapping[str, Share]) -> Iterable[Sequence[str]]:
     return ((name, str(share.threads), f"{100 * share.share:.1f} %") for name, share in shares.items())
 
 
-def _histogram_rows(sizes: Histogram) -> Iterator[tuple[str, ...]]:
+def _histogram_rows(sizes: Histogram) -> Iterable[Sequence[str]]:
     return ((str(size), str(threads)) for size, threads in sizes.items())
-
-
-def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
-    for name in columns:
-        numeric = name in ("threads", "share", "count", "in", "expected")
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=name == "name")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table

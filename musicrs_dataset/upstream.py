@@ -1,4 +1,4 @@
-"""The authors' published file: JSON lines read strictly into typed records, with every repair counted."""
+"""Import the authors' published file: JSON lines, read strictly into typed records, with counted repairs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .youtube import damage, start_seconds, video_id
 
 @dataclass(frozen=True)
 class Repairs:
-    """What was mended or left out on the way in.
+    """Counts of repaired and dropped links.
 
     Attributes:
-        doubled: Links that held themselves twice.
+        doubled: Links that contained themselves twice.
         glued: Links with text glued to their id.
-        hidden: Links whose `v=` hid behind an unfinished `&amp;`.
+        hidden: Links whose `v=` was behind an unfinished `&amp;`.
         dropped: Links that name no video, as (thread id, link).
     """
 
@@ -32,40 +32,25 @@ class Repairs:
     dropped: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        mended = f"{self.doubled + self.glued + self.hidden} damaged links repaired"
+        repaired = f"{self.doubled + self.glued + self.hidden} damaged links repaired"
         kinds = f"({self.doubled} doubled, {self.glued} with a glued tail, {self.hidden} with a hidden id)"
-        left_out = "".join(f"; {thread_id}: {url} is no video and was left out" for thread_id, url in self.dropped)
-        return f"{mended} {kinds}{left_out}"
+        dropped = "".join(f"; {thread_id}: {url} is no video and was dropped" for thread_id, url in self.dropped)
+        return f"{repaired} {kinds}{dropped}"
 
 
 class Imported(NamedTuple):
-    """The threads of a file, in file order, and what was repaired in them."""
+    """Threads of a file, in file order, and the repairs of their links."""
 
     threads: list[Thread]
     repairs: Repairs
 
 
-def read_upstream(path: str | Path) -> list[Thread]:
-    """Read the authors' JSONL file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        One thread per line, in file order.
-
-    Raises:
-        UserError: As `import_upstream`.
-    """
-    return import_upstream(path).threads
-
-
 def import_upstream(path: str | Path) -> Imported:
     """Read the authors' JSONL file and report its repairs.
 
-    The published names differ from this project's: `limited_gt` (up to ten, scored) is `ground_truth` here, and
-    `ground_truth` (every entity of the replies) is `all_entities`; `final_candidates` is the pool, while the file's
-    `candidates` is an older one of twenty and is not read.
+    The published names differ from the names of this project. `limited_gt` (up to ten, scored) is `ground_truth` here,
+    and `ground_truth` (every entity of the replies) is `all_entities`. `final_candidates` is the pool. The file's
+    `candidates` is an older pool of twenty, and is ignored.
 
     Args:
         path: The file, UTF-8, one JSON object per line.
@@ -74,7 +59,7 @@ def import_upstream(path: str | Path) -> Imported:
         The threads and the repairs.
 
     Raises:
-        UserError: The file, line and field of whatever is not as published.
+        UserError: A field is not as published; the message names file, line and field.
     """
     threads: dict[str, Thread] = {}
     damages: Counter[str | None] = Counter()
@@ -83,7 +68,7 @@ def import_upstream(path: str | Path) -> Imported:
         urls = fields.strings("valid_urls")
         thread = _thread(fields, urls)
         if thread.thread_id in threads:
-            raise UserError(f"{fields.where}: thread {thread.thread_id} stands in the file a second time; keep one")
+            raise UserError(f"{fields.where}: thread {thread.thread_id} appears twice in the file, expected once")
         threads[thread.thread_id] = thread
         damages.update(damage(url) for url in urls)
         dropped += [(thread.thread_id, url) for url in urls if video_id(url) is None]

@@ -1,4 +1,4 @@
-"""Looks for what is missing, invalid or odd in a dataset: its files, its columns, its rows and, if asked, its clips."""
+"""Check a dataset: its files, columns, rows and, on request, clips. Faults are missing, invalid or suspicious."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_metric.base.files import strict_json
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import dataset_folder, fingerprint
 
-from .checks import Finding, invalid_rows, missing_audio, odd_rows
+from .checks import Finding, invalid_rows, missing_audio, suspicious_rows
 from .loading import available_configs, iter_threads
 from .personal import personal_data
 from .records import Clip, Thread
 from .repo.manifest import MANIFEST
 from .schema import CLIP_RATE, SPLIT, base_config
-from .sources import file_sha256
 
 _TOLERANCE = 0.05  # seconds
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What was found.
+    """Findings of a validation.
 
     Attributes:
-        dataset: What the user called it.
-        rows: Configuration to number of threads; those that cannot be read are left out.
-        missing: What should be there and is not.
-        invalid: What makes the dataset unusable.
-        odd: What a reader of scores should know; the published data has plenty.
+        dataset: Name of the dataset as the user gave it.
+        rows: Configuration to number of threads, without unreadable configurations.
+        missing: Missing files.
+        invalid: Faults that make the dataset unusable.
+        odd: Suspicious properties that readers of scores should know. The published data has many.
     """
 
     dataset: str
@@ -45,7 +45,7 @@ class Validation:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing is missing or invalid."""
+        """True if nothing is missing or invalid."""
         return not self.missing and not self.invalid
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,21 +59,21 @@ def validate(
     """Check a dataset.
 
     Args:
-        dataset: The directory given to `build`, the folder in it, the installed name "musicrs", or a Hub id. The files
-            can be checked for the first two only.
-        clips: Whether to decode every clip too.
+        dataset: The directory given to `build`, the folder in it, the installed name "musicrs", or a Hub id. Files are
+            checked for the first two only.
+        clips: True to decode every clip too.
         track: Wraps the loop over configurations, for a progress bar.
 
     Returns:
-        What was found.
+        The findings.
 
     Raises:
-        UserError: There is no such dataset at all.
+        UserError: The dataset is missing.
     """
     folder = dataset_folder(dataset)
     missing, invalid = ([], []) if folder is None else (_missing_files(folder), _wrong_files(folder))
-    odd: list[Finding] = []
-    texts: list[Thread] = []  # of the first configuration that has them; all have the same
+    suspicious: list[Finding] = []
+    texts: list[Thread] = []  # of the first configuration with text; all have the same texts
     rows: dict[str, int] = {}
     fingerprints: dict[str, dict[str, str]] = defaultdict(dict)
     for name in track(available_configs(dataset)):
@@ -88,33 +88,33 @@ def validate(
         rows[name] = len(threads)
         fingerprints[pools][name] = fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads)
         invalid += _named(invalid_rows(threads), pools, invalid)
-        odd += _named(odd_rows(threads), pools, odd)
+        suspicious += _named(suspicious_rows(threads), pools, suspicious)
         if config.with_text:
             silent = tuple(thread.thread_id for thread in threads if not thread.query)
-            invalid += [Finding("no_query", "threads without a request", len(silent), silent)] if silent else []
+            invalid += [Finding("no_query", "threads without a query", len(silent), silent)] if silent else []
         if config.with_audio:
-            odd += missing_audio(threads)
+            suspicious += missing_audio(threads)
             invalid += _bad_clips(iter_threads(dataset, name)) if clips else []
     if folder is None and not rows:
         raise UserError(invalid[0].what)
     if texts:
-        odd += personal_data(texts).findings()
+        suspicious += personal_data(texts).findings()
     for by_config in fingerprints.values():
         if len(set(by_config.values())) > 1:
-            what = "configurations with one kind of pools whose pools or labels differ"
+            what = "configurations of one pool design with different pools or labels"
             invalid.append(Finding("disagreement", what, len(set(by_config.values())), tuple(by_config)))
-    # The configurations share their labels, so most findings come once from each.
-    return Validation(str(dataset), rows, *(tuple(dict.fromkeys(found)) for found in (missing, invalid, odd)))
+    # The configurations share their labels, so each returns most findings again.
+    return Validation(str(dataset), rows, *(tuple(dict.fromkeys(kind)) for kind in (missing, invalid, suspicious)))
 
 
 def _named(findings: Iterable[Finding], pools: str, known: Sequence[Finding]) -> list[Finding]:
-    """Findings with the name of their pools, but for those that hold whatever the pools."""
+    """Add the name of the pools to findings, except to findings that do not depend on the pools."""
     new = [finding for finding in findings if finding not in known]
     return [replace(finding, name=finding.name + pools.replace("_", "@", 1)) for finding in new]
 
 
 def _manifest_shards(folder: Path) -> dict[str, str]:
-    """Path to sha256 of the shards that the manifest lists; empty where there is no manifest."""
+    """Map paths of the shards in the manifest to their sha256; empty without a manifest."""
     path = folder / MANIFEST
     if not path.exists():
         return {}
@@ -133,23 +133,23 @@ def _missing_files(folder: Path) -> list[Finding]:
 
 def _wrong_files(folder: Path) -> list[Finding]:
     hashes = _manifest_shards(folder)
-    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.glob(f"*/{SPLIT}-*.parquet"))}
-    changed = tuple(name for name, path in found.items() if name in hashes and file_sha256(path) != hashes[name])
-    stray = tuple(name for name in found if hashes and name not in hashes)
+    shards = {path.relative_to(folder).as_posix(): path for path in sorted(folder.glob(f"*/{SPLIT}-*.parquet"))}
+    changed = tuple(name for name, path in shards.items() if name in hashes and file_sha256(path) != hashes[name])
+    stray = tuple(name for name in shards if hashes and name not in hashes)
     findings = (
-        Finding("changed_file", "files whose hash is not that of the manifest", len(changed), changed),
-        Finding("stray_file", "data files that the manifest does not know", len(stray), stray),
+        Finding("changed_file", "files with another hash than in the manifest", len(changed), changed),
+        Finding("stray_file", "data files that are not in the manifest", len(stray), stray),
     )
     return [finding for finding in findings if finding.count]
 
 
 def _bad_clips(threads: Iterable[Thread]) -> list[Finding]:
-    bad = [thread.thread_id for thread in threads for clip in thread.clips or () if not _is_sound(clip)]
-    what = f"clips that are not mono FLAC or WAV at {CLIP_RATE} Hz of the length and checksum stated"
+    bad = [thread.thread_id for thread in threads for clip in thread.clips or () if not _is_valid_clip(clip)]
+    what = f"clips that are not mono FLAC or WAV at {CLIP_RATE} Hz of the stated length and checksum"
     return [Finding("bad_clip", what, len(bad), tuple(dict.fromkeys(bad)))] if bad else []
 
 
-def _is_sound(clip: Clip) -> bool:
+def _is_valid_clip(clip: Clip) -> bool:
     import soundfile
 
     try:
@@ -158,5 +158,5 @@ def _is_sound(clip: Clip) -> bool:
         return False
     if clip.sha256 not in (None, hashlib.sha256(clip.audio).hexdigest()):
         return False
-    lasts = len(samples) / rate
-    return bool(rate == CLIP_RATE and samples.shape[1] == 1 and abs(lasts - clip.duration_s) <= _TOLERANCE)
+    seconds = len(samples) / rate
+    return bool(rate == CLIP_RATE and samples.shape[1] == 1 and abs(seconds - clip.duration_s) <= _TOLERANCE)

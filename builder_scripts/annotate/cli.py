@@ -48,7 +48,7 @@ def serve(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 7860,
 ) -> None:
     """Serve the page on which annotators work; stop it with Ctrl-C at any time, nothing is lost."""
-    from musicrs_dataset.audio.fetch.cache import AudioStore
+    from musicrs_dataset.audio.fetch.cache import AudioCache
 
     from ..layout import Work
     from . import places
@@ -62,7 +62,7 @@ def serve(
 
     desk = Desk(items, AnswerStore(places.answers(folder)), overlap, resting or ())
     typer.echo(f"http://{host}:{port} (Ctrl-C stops it)")
-    listen(desk, AudioStore(folder.audio).videos(), host=host, port=port)
+    listen(desk, AudioCache(folder.audio).videos(), host=host, port=port)
 
 
 @annotate.command()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from musicrs_dataset.audio.download_ledger import read_entries
-from musicrs_dataset.audio.fetch.cache import AudioStore
+from musicrs_dataset.audio.fetch.cache import AudioCache
 from musicrs_dataset.audio.fetch.summary import video_ids
 from musicrs_dataset.records import LinkStatus, Thread
 from musicrs_metric.base.files import strict_json
@@ -68,7 +68,7 @@ def linked_threads(work: Work) -> list[Thread]:
 
 def look_up(threads: Sequence[Thread], cache: Path) -> list[Video]:
     """Find what is known of the videos of threads, each once, in the order of the threads."""
-    entries, there = read_entries(cache), AudioStore(cache).videos()
+    entries, there = read_entries(cache), AudioCache(cache).videos()
     found = []
     for video_id in video_ids(threads):
         entry = entries.get(video_id)

@@ -9,9 +9,9 @@ from time import perf_counter
 
 from musicrs_dataset.audio.decoding import require as require_libraries
 from musicrs_dataset.audio.fetch import client
-from musicrs_dataset.audio.fetch.advice import why_stopped
+from musicrs_dataset.audio.fetch.options import FetchOptions
 from musicrs_dataset.audio.fetch.run import Outcome, due, fetch
-from musicrs_dataset.audio.fetch.summary import video_ids
+from musicrs_dataset.audio.fetch.summary import video_ids, why_stopped
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import count
 
@@ -34,13 +34,13 @@ class Asking:
 
     Attributes:
         fetch: Whether to ask at all; without it what is known already is written down.
-        options: See `musicrs_dataset.audio.fetch.client.Options`.
+        options: See `musicrs_dataset.audio.fetch.options.FetchOptions`.
         limit: The most videos to ask for in this run; None for all.
         retry_failed: Ask at once for every video that failed.
     """
 
     fetch: bool = True
-    options: client.Options = field(default_factory=client.Options)
+    options: FetchOptions = field(default_factory=FetchOptions)
     limit: int | None = None
     retry_failed: bool = False
 
@@ -115,7 +115,7 @@ def _is_told(work: Work, videos: Sequence[Video]) -> bool:
     return read_lines(work.videos, Video) == videos
 
 
-def _ask(todo: Sequence[str], work: Work, options: client.Options, track: Track) -> None:
+def _ask(todo: Sequence[str], work: Work, options: FetchOptions, track: Track) -> None:
     stopped: Outcome | None = None
     for outcome in track(_outcomes(todo, work, options), len(todo)):
         if outcome.failure and outcome.failure.kind.stops:
@@ -124,5 +124,5 @@ def _ask(todo: Sequence[str], work: Work, options: client.Options, track: Track)
         raise TryLaterError("\n".join(why_stopped(stopped.video_id, stopped.failure)))
 
 
-def _outcomes(todo: Sequence[str], work: Work, options: client.Options) -> Iterator[Outcome]:
+def _outcomes(todo: Sequence[str], work: Work, options: FetchOptions) -> Iterator[Outcome]:
     return fetch(todo, work.audio, options, client.youtube)

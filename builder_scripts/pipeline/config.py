@@ -36,14 +36,14 @@ def _from_file(path: Path, info: ValidationInfo) -> Path:
 
 def _passed_on(entries: Any) -> Any:
     """Check options of yt-dlp; an error shows no value, which may be a password."""
-    from musicrs_dataset.audio.fetch.passed_on import parse_passed_on
+    from musicrs_dataset.audio.fetch.yt_dlp_options import parse_yt_dlp_options
 
     if entries is None:
         return None
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError("expected a list of KEY=VALUE")
     try:
-        parse_passed_on(entries)
+        parse_yt_dlp_options(entries)
     except UserError as error:
         raise ValueError(str(error)) from None
     return entries

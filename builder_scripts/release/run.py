@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from musicrs_dataset.audio.clip_plan import ClipPlan
-from musicrs_dataset.audio.fetch.cache import AudioStore
+from musicrs_dataset.audio.fetch.cache import AudioCache
 from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.describe import describe
 from musicrs_dataset.loading import iter_threads, richest_config
@@ -172,7 +172,7 @@ def _write_dataset(
 ) -> None:
     """Build the dataset into the folder itself."""
     plan = ClipPlan(total_s=options.budget, seed=options.seed)
-    sound = AudioFolder(work.audio, plan) if AudioStore(work.audio).videos() else None
+    sound = AudioFolder(work.audio, plan) if AudioCache(work.audio).videos() else None
     made = build(
         corpus.records, folder, about=about(options, manifests), pools=corpus.pools,
         add_clips=None if sound is None else sound.add_clips, clip_plan=None if sound is None else plan, track=track,

@@ -1,4 +1,4 @@
-"""How much sound a thread gets, and from which of its links."""
+"""Clip plan: the total length of a thread's clips, and the links that they come from."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .decoding import SHORTEST
 
 @dataclass(frozen=True)
 class ClipPlan:
-    """How much is cut for a thread.
+    """Number and length of the clips of a thread.
 
     Attributes:
         total_s: Seconds that the clips of a thread share evenly.
-        max_clips: Clips of a thread at most.
-        seed: Where more links are usable, chooses among them; the choice in one thread depends on no other thread.
+        max_clips: Largest number of clips per thread.
+        seed: Seed of the choice if more links are usable. The choice in a thread does not depend on other threads.
 
     Raises:
-        UserError: There would be no clip, or clips shorter than 0.1 s.
+        UserError: The plan gives no clip, or clips shorter than 0.1 s.
     """
 
     total_s: float = 300.0
@@ -32,12 +32,12 @@ class ClipPlan:
         if self.max_clips < 1 or not SHORTEST * self.max_clips <= self.total_s < float("inf"):
             raise UserError(
                 f"found a budget of {self.total_s:g} s for {self.max_clips} clips, "
-                f"expected at least one clip, and {SHORTEST} s for each"
+                f"expected at least one clip, and {SHORTEST} s per clip"
             )
 
-    def choose(self, thread_id: str, places: Sequence[int]) -> list[int]:
-        """Choose among the usable links of a thread; all of them where they are no more than `max_clips`."""
-        if len(places) <= self.max_clips:
-            return list(places)
-        drawn = sorted(places, key=lambda place: hashlib.sha256(f"{self.seed}|{thread_id}|{place}".encode()).digest())
+    def choose(self, thread_id: str, links: Sequence[int]) -> list[int]:
+        """Choose at most `max_clips` of the usable links of a thread, given by their positions."""
+        if len(links) <= self.max_clips:
+            return list(links)
+        drawn = sorted(links, key=lambda link: hashlib.sha256(f"{self.seed}|{thread_id}|{link}".encode()).digest())
         return sorted(drawn[: self.max_clips])

@@ -1,8 +1,8 @@
-"""Clips as a model wants them: decoded, mono, at the model's own rate, cut into exact windows.
+"""Prepare clips for models: decode them, mix them to mono, resample them, and cut them into exact windows.
 
-The same bytes give the same samples on every machine: soundfile decodes and soxr resamples, whatever else is installed.
-(torchaudio's default filter lets a tone 3 % above the new limit through at -8 dB where soxr leaves -130 dB, takes two
-to twenty times as long, and its last digits depend on the number of threads.)
+The same bytes give the same samples on every machine, because only soundfile decodes and only soxr resamples.
+torchaudio's default filter passes a tone 3 % above the new limit at -8 dB, where soxr leaves -130 dB. It takes two to
+twenty times as long, and its last digits depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from ..records import Clip
 from .cutting import SHORTEST, Samples, UnusableAudioError, resample, to_mono
 
-# Decoding and resampling release Python's lock; more threads than a few only hold more clips in memory.
+# Decoding and resampling release Python's lock. More threads would only hold more clips in memory.
 WORKERS = 4
 
 
@@ -29,52 +29,36 @@ def load_clip(clip: Clip, rate: int, seconds: float | None = None) -> Samples:
 
     Args:
         clip: The clip, with its bytes.
-        rate: Sampling rate in Hz, as the model's processor asks for it.
-        seconds: Take no more than that, from its start; None for all.
+        rate: Sampling rate in Hz, as the model's processor requires it.
+        seconds: Longest part to decode, from the start of the clip; None for all.
 
     Returns:
         Shape (n,), mono at `rate`. Channels are mixed by `musicrs_dataset.audio.cutting.to_mono`, so that channels in
         opposite phase do not cancel out.
 
     Raises:
-        UnusableAudioError: It cannot be decoded, is shorter than 0.1 s, or holds samples that are no numbers.
+        UnusableAudioError: The clip cannot be decoded, is shorter than 0.1 s, or has samples that are not numbers.
     """
     with _opened(clip) as file:
         frames = -1 if seconds is None else int(seconds * file.samplerate)
         channels = file.read(frames, dtype="float32", always_2d=True)
         if len(channels) < SHORTEST * file.samplerate:
-            raise UnusableAudioError(f"{clip.name}: holds less than {SHORTEST} s of sound")
+            raise UnusableAudioError(f"{clip.name}: has less than {SHORTEST} s of audio")
         if not np.isfinite(channels).all():
-            raise UnusableAudioError(f"{clip.name}: holds samples that are no numbers")
+            raise UnusableAudioError(f"{clip.name}: has samples that are not numbers")
         return resample(to_mono(channels), file.samplerate, rate)
 
 
-def clip_seconds(clip: Clip) -> float:
-    """How long a clip is, as its header says; nothing is decoded.
-
-    Args:
-        clip: The clip, with its bytes.
-
-    Raises:
-        UnusableAudioError: It cannot be opened, or is shorter than 0.1 s.
-    """
-    with _opened(clip) as file:
-        seconds = float(file.frames / file.samplerate)
-    if seconds < SHORTEST:
-        raise UnusableAudioError(f"{clip.name}: holds less than {SHORTEST} s of sound")
-    return seconds
-
-
 def content_hash(clip: Clip) -> bytes:
-    """Name a clip by its bytes: sha256, 32 bytes long."""
+    """Return the sha256 of a clip's bytes, 32 bytes long."""
     return hashlib.sha256(clip.audio).digest()
 
 
 def windows(samples: Samples, size: int, rate: int) -> list[Samples]:
     """Cut samples into windows of one exact length.
 
-    They lie end to end from the start. The last one ends where the samples end and so overlaps the one before it,
-    unless less than 0.1 s are left over, which nobody misses. What is shorter than a window is one shorter window.
+    Windows follow each other from the start. The last window ends with the samples and so overlaps the one before it.
+    A rest of less than 0.1 s is dropped. Samples shorter than a window give one shorter window.
 
     Args:
         samples: Shape (n,), n at least 1.
@@ -93,18 +77,18 @@ def windows(samples: Samples, size: int, rate: int) -> list[Samples]:
 
 
 def load_clips(clips: Iterable[tuple[Clip, float | None]], rate: int, workers: int = WORKERS) -> Iterator[Samples]:
-    """Decode clips in the background, a few ahead of whoever takes them, so that a model need not wait.
+    """Decode clips in the background, a few ahead of the consumer, so that a model does not wait.
 
     Args:
-        clips: Clips, each with how many seconds of it to take (see `load_clip`).
+        clips: Clips, each with the longest part to decode in seconds (see `load_clip`).
         rate: Sampling rate in Hz.
-        workers: Threads; twice as many clips are held at most.
+        workers: Number of threads. Memory holds at most twice as many clips.
 
     Yields:
         Samples, in the order of the clips.
 
     Raises:
-        UnusableAudioError: See `load_clip`; raised when it is the turn of the clip.
+        UnusableAudioError: See `load_clip`; raised in the order of the clips.
     """
     ahead: deque[Future[Samples]] = deque()
     pool = ThreadPoolExecutor(workers, thread_name_prefix="clips")
@@ -115,7 +99,7 @@ def load_clips(clips: Iterable[tuple[Clip, float | None]], rate: int, workers: i
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
-    finally:  # whoever takes them may have had enough
+    finally:  # the consumer may stop early
         pool.shutdown(cancel_futures=True)
 
 

@@ -1,7 +1,7 @@
-"""One clip from one audio file: a stretch of it mixed to mono, resampled, packed.
+"""Cut a clip from an audio file: read an excerpt, mix it to mono, resample it and encode it.
 
-Clips are kept as 16-bit FLAC. Measured on twelve 30 s pieces of the toy dataset's synthesiser over pink noise 45 dB
-below, mono at 48 kHz, libsndfile 1.2.2, per clip:
+Clips are stored as 16-bit FLAC. Measured per clip on twelve 30 s excerpts of the toy dataset's synthesiser, with pink
+noise 45 dB below, mono at 48 kHz, libsndfile 1.2.2:
 
     | form           | kbit/s | packing | unpacking | error of a log-mel band | same bytes each time  |
     | FLAC           |    399 |   69 ms |     55 ms |                 0.02 dB | yes                   |
@@ -9,9 +9,9 @@ below, mono at 48 kHz, libsndfile 1.2.2, per clip:
     | Ogg Opus, high |    258 | 1717 ms |    468 ms |                 0.81 dB | no                    |
     | Ogg Vorbis     |     79 |  573 ms |     57 ms |                 2.47 dB | no                    |
 
-FLAC adds nothing to what the lossy sources lost already, the same samples come out of every decoder, a rebuilt dataset
-has the same hash, and packing does not dominate a build. The price is size: five minutes for each of the 477 published
-threads are 7 GB a configuration, where Opus would take 1.1 GB.
+FLAC loses nothing beyond the losses of the sources, every decoder returns the same samples, a rebuilt dataset has the
+same hash, and encoding does not dominate a build. The price is size. Five minutes for each of the 477 published threads
+take 7 GB per configuration; Opus would take 1.1 GB.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ..schema import CLIP_RATE
-from .decoding import SHORTEST, Samples, UnusableAudioError, read_stretch
+from .decoding import SHORTEST, Samples, UnusableAudioError, read_excerpt
 
 __all__ = ["SHORTEST", "Cut", "Samples", "UnusableAudioError", "cut", "resample", "rms_dbfs", "to_mono"]
 
-QUIETEST = -120.0  # dBFS; stands for digital silence, whose level is minus infinity
+QUIETEST = -120.0  # dBFS; used for digital silence, whose level is minus infinity
 _SILENT = 10 ** (-60 / 20)
-_COLLAPSED = 10 ** (-20 / 10)  # energy of the mix over that of the loudest channel
+_COLLAPSED = 10 ** (-20 / 10)  # energy of the mix relative to the loudest channel
 
 
 class Cut(NamedTuple):
-    """A stretch of a file.
+    """Samples of a clip.
 
     Attributes:
         samples: Shape (n,), mono at `CLIP_RATE`, in [-1, 1].
-        start_s: Where in the file it starts, in seconds.
-        remarks: What a person should know of it; usually nothing.
+        start_s: Start in the file, in seconds.
+        remarks: Remarks for the user, usually none.
     """
 
     samples: Samples
@@ -48,53 +48,53 @@ class Cut(NamedTuple):
 
     @property
     def duration_s(self) -> float:
-        """Its length in seconds."""
+        """Length in seconds."""
         return len(self.samples) / CLIP_RATE
 
     def flac(self) -> bytes:
-        """Pack it as 16-bit FLAC; the same samples give the same bytes."""
+        """Encode the samples as 16-bit FLAC; the same samples give the same bytes."""
         import soundfile
 
-        packed = io.BytesIO()
-        soundfile.write(packed, self.samples, CLIP_RATE, format="FLAC", subtype="PCM_16")
-        return packed.getvalue()
+        file = io.BytesIO()
+        soundfile.write(file, self.samples, CLIP_RATE, format="FLAC", subtype="PCM_16")
+        return file.getvalue()
 
 
 def cut(path: Path, start_s: float, seconds: float) -> Cut:
-    """Cut a stretch out of a file, reading no more of it than needed.
+    """Cut a clip from a file, without reading the rest of the file.
 
     Args:
-        path: A file in any format that soundfile or PyAV reads, whatever its name ends in.
-        start_s: Where to start; the beginning of the file is taken where it ends before that or within 0.1 s of it.
-        seconds: How much to take; less where the file ends. What would go beyond full scale is turned down as a whole.
+        path: A file in any format that soundfile or PyAV reads, with any suffix.
+        start_s: Start of the clip, in seconds. If less than 0.1 s of audio follow, the clip starts at 0.
+        seconds: Length of the clip; shorter if the file ends. A clip beyond full scale is scaled down as a whole.
 
     Returns:
-        The stretch. Remarks tell that nothing is heard in it (no sample above -60 dBFS), that the file ends earlier
-        than its header says, or that it was taken from the beginning.
+        The clip. Its remarks report silence (no sample above -60 dBFS), a file that ends earlier than its header
+        states, and a start moved to the beginning.
 
     Raises:
-        UnusableAudioError: The file cannot be decoded, holds less than 0.1 s, or samples that are no numbers.
+        UnusableAudioError: The file cannot be decoded, has less than 0.1 s, or has samples that are not numbers.
     """
-    stretch, begins, remarks = read_stretch(path, start_s, seconds), start_s, []
-    if start_s and len(stretch.channels) < SHORTEST * stretch.rate:
-        stretch, begins = read_stretch(path, 0.0, seconds), 0.0
-        remarks.append(f"{path.name} ends before {start_s:g} s, so its beginning is taken")
-    if len(stretch.channels) < SHORTEST * stretch.rate:
-        raise UnusableAudioError(f"{path.name} holds less than {SHORTEST} s of sound")
-    samples = resample(to_mono(stretch.channels), stretch.rate, CLIP_RATE)
+    excerpt, first_s, remarks = read_excerpt(path, start_s, seconds), start_s, []
+    if start_s and len(excerpt.channels) < SHORTEST * excerpt.rate:
+        excerpt, first_s = read_excerpt(path, 0.0, seconds), 0.0
+        remarks.append(f"{path.name} ends before {start_s:g} s, so the clip starts at 0 s")
+    if len(excerpt.channels) < SHORTEST * excerpt.rate:
+        raise UnusableAudioError(f"{path.name} has less than {SHORTEST} s of audio")
+    samples = resample(to_mono(excerpt.channels), excerpt.rate, CLIP_RATE)
     peak = max(float(samples.max()), -float(samples.min()))
     if not np.isfinite(peak):
-        raise UnusableAudioError(f"{path.name} holds samples that are no numbers")
-    if stretch.is_cut_off:
-        ends = begins + len(stretch.channels) / stretch.rate
-        remarks.append(f"{path.name} is cut off: it ends after {ends:.2f} s, earlier than it says itself")
+        raise UnusableAudioError(f"{path.name} has samples that are not numbers")
+    if excerpt.is_cut_off:
+        end_s = first_s + len(excerpt.channels) / excerpt.rate
+        remarks.append(f"{path.name} is cut off: it ends after {end_s:.2f} s, earlier than its header states")
     if peak < _SILENT:
-        remarks.append(f"{path.name} is silent from {begins:g} s on for {len(samples) / CLIP_RATE:g} s")
-    return Cut(samples / peak if peak > 1 else samples, begins, tuple(remarks))
+        remarks.append(f"{path.name} is silent from {first_s:g} s on for {len(samples) / CLIP_RATE:g} s")
+    return Cut(samples / peak if peak > 1 else samples, first_s, tuple(remarks))
 
 
 def to_mono(channels: Samples) -> Samples:
-    """Mix channels to one: their mean, or the loudest one where they cancel out, as in anti-phase stereo.
+    """Mix channels to mono: their mean, or the loudest channel if they cancel out, as in anti-phase stereo.
 
     Args:
         channels: Shape (n, number of channels).
@@ -102,11 +102,11 @@ def to_mono(channels: Samples) -> Samples:
     Returns:
         Shape (n,).
     """
-    apart = np.ascontiguousarray(channels.T)  # several times as fast as working along interleaved channels
-    mix: Samples = apart.mean(axis=0)
-    energy = np.einsum("cn,cn->c", apart, apart)
+    separate = np.ascontiguousarray(channels.T)  # several times as fast as interleaved channels
+    mix: Samples = separate.mean(axis=0)
+    energy = np.einsum("cn,cn->c", separate, separate)
     if np.einsum("n,n", mix, mix) < _COLLAPSED * energy.max():
-        mix = apart[energy.argmax()]
+        mix = separate[energy.argmax()]
     return mix
 
 
@@ -115,11 +115,11 @@ def resample(samples: Samples, source_rate: int, rate: int) -> Samples:
 
     Args:
         samples: Shape (n,), mono.
-        source_rate: Their rate in Hz.
-        rate: The new rate in Hz.
+        source_rate: Rate of the samples in Hz.
+        rate: New rate in Hz.
 
     Returns:
-        Shape (n * rate / source_rate,), give or take one sample.
+        Shape (n * rate / source_rate,), within one sample.
     """
     import soxr
 
@@ -130,15 +130,15 @@ def resample(samples: Samples, source_rate: int, rate: int) -> Samples:
 
 
 def rms_dbfs(samples: Samples) -> float:
-    """Measure how loud samples are.
+    """Measure the loudness of samples.
 
     Args:
         samples: Shape (n,), n at least 1.
 
     Returns:
-        Their root mean square in dB relative to full scale, which is 1, to two decimals: a sine that just fits has
-        -3.01 dBFS. At least -120, which stands for digital silence.
+        Root mean square in dB relative to full scale (1), to two decimals. A sine of full scale has -3.01 dBFS. Digital
+        silence has -120.
     """
     power = float(np.square(samples).mean(dtype=np.float64))
-    # Rounded, as the last digits differ between machines.
+    # Rounded, because the last digits differ between machines.
     return max(round(10 * log10(power), 2), QUIETEST) if power else QUIETEST

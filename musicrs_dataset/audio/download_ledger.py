@@ -1,8 +1,8 @@
-"""Videos that could not be downloaded, and why: an SQLite file in the cache, one row per video.
+"""Failed downloads with their reasons: an SQLite file in the cache, one row per video.
 
-A row is written in one transaction, so a kill at any moment leaves the old row or the new one. Downloaded videos need
-no row: their file is in the cache. Earlier versions gave videos up on words that are not final. Their rows are judged
-again by the stored words whenever they are read.
+Each row is written in one transaction, so a kill at any moment leaves the old row or the new one. Downloaded videos
+need no row, because their file is in the cache. Earlier versions set videos to `gone` for messages that are not final.
+Such rows are classified again by their stored message when they are read.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from typing import Self
 from musicrs_metric.errors import UserError
 
 from ..records import LinkStatus
-from .fetch.cache import AudioStore
-from .fetch.kinds import COPYRIGHT, PRIVATE, REMOVED
-from .fetch.messages import kind_of, tidy
+from .fetch.cache import AudioCache
+from .fetch.kinds import COPYRIGHT, PRIVATE, REMOVED, kind_of, tidy
 
 LEDGER = "ledger.sqlite"
 _FINAL = {PRIVATE.why, REMOVED.why, COPYRIGHT.why}
@@ -33,17 +32,17 @@ CREATE TABLE IF NOT EXISTS failures (
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a video.
+    """Status of a video.
 
     Attributes:
-        video_id: Its eleven characters.
-        status: `gone` (final), `restricted` (needs an account, another place or a higher limit) or `retry` in the
-            ledger; `ok` and `new` beyond it.
-        why: The reason in a word or two.
-        detail: The reason as it was told.
-        tries: Number of failures, without those that concern every video alike.
-        asked_at: When it was last asked for, in seconds since 1970.
-        next_try: When to ask again, in seconds since 1970; None for never.
+        video_id: Eleven characters.
+        status: `gone` (final), `restricted` (needs an account, another country or a higher limit) or `retry` in the
+            ledger; `ok` and `new` outside of it.
+        why: The reason in one or two words.
+        detail: The reason as YouTube or yt-dlp stated it.
+        tries: Number of failures, without failures that concern every video alike.
+        asked_at: Time of the last try, in seconds since 1970.
+        next_try: Time of the next try, in seconds since 1970; None for never.
     """
 
     video_id: str
@@ -55,14 +54,14 @@ class Entry:
     next_try: float | None = None
 
 
-class Ledger:
-    """The ledger of a cache; use it as a context manager and from one thread.
+class DownloadLedger:
+    """The ledger of a cache. Use it as a context manager and from one thread only.
 
     Args:
-        cache: The cache; made if missing.
+        cache: Folder of the cache; created if missing.
 
     Raises:
-        UserError: Its ledger is not one of this program.
+        UserError: The file is not a ledger of this program.
     """
 
     def __init__(self, cache: Path) -> None:
@@ -84,26 +83,26 @@ class Ledger:
         self._database.close()
 
     def entries(self) -> dict[str, Entry]:
-        """Video id to entry, sorted by id."""
+        """Map video ids to entries, sorted by id."""
         rows = self._database.execute("SELECT * FROM failures ORDER BY video_id")
-        return {row[0]: _judged_again(Entry(*row)) for row in rows}
+        return {row[0]: _reclassified(Entry(*row)) for row in rows}
 
     def get(self, video_id: str) -> Entry | None:
-        """Return the entry of a video; None where there is none."""
+        """Return the entry of a video, or None."""
         row = self._database.execute("SELECT * FROM failures WHERE video_id = ?", (video_id,)).fetchone()
-        return None if row is None else _judged_again(Entry(*row))
+        return None if row is None else _reclassified(Entry(*row))
 
     def put(self, entry: Entry) -> None:
-        """Write an entry; it is on disk when this returns."""
+        """Write an entry to the disk."""
         self._database.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
 
     def remove(self, video_id: str) -> None:
-        """Remove an entry, because its video is downloaded."""
+        """Remove the entry of a downloaded video."""
         self._database.execute("DELETE FROM failures WHERE video_id = ?", (video_id,))
 
 
-def _judged_again(entry: Entry) -> Entry:
-    """The entry, open again where it was given up on words that are not final."""
+def _reclassified(entry: Entry) -> Entry:
+    """Return the entry, with another status if it is `gone` for a message that is not final."""
     if entry.status != "gone" or (not entry.detail and entry.why in _FINAL):
         return entry
     kind = kind_of(tidy(entry.detail))
@@ -111,21 +110,21 @@ def _judged_again(entry: Entry) -> Entry:
 
 
 def read_entries(cache: Path) -> dict[str, Entry]:
-    """Read the ledger of a folder as `Ledger.entries` does; empty where there is none, and nothing is made."""
+    """Read the entries of a folder's ledger; empty if it has none. Creates no file."""
     if not (cache / LEDGER).is_file():
         return {}
-    with Ledger(cache) as ledger:
+    with DownloadLedger(cache) as ledger:
         return ledger.entries()
 
 
 def known_statuses(cache: Path) -> Mapping[str, LinkStatus]:
-    """Find what is known of the videos of a folder.
+    """Look up the status of the videos of a folder.
 
     Args:
         cache: A cache, or any other folder.
 
     Returns:
-        Video id to status; empty where the folder is no cache.
+        Video id to status; empty if the folder is no cache.
     """
     failed = {video_id: entry.status for video_id, entry in read_entries(cache).items()}
-    return failed | dict.fromkeys(AudioStore(cache).videos(), "ok")
+    return failed | dict.fromkeys(AudioCache(cache).videos(), "ok")

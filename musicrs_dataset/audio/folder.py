@@ -1,4 +1,4 @@
-"""Clips for threads from a folder of audio files: downloads of `audio fetch`, or what somebody already has."""
+"""Cut clips for threads from a folder of audio files: downloads of `audio fetch`, or files of the user."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ Files = Mapping[int, Sequence[Path]]
 Result = TypeVar("Result")
 
 
-class _Made(NamedTuple):
+class _CutClip(NamedTuple):
     clip: Clip
     remarks: tuple[str, ...]
 
 
 @dataclass
 class AudioReport:
-    """What became of the audio of a dataset.
+    """Counts of the clips and links of a dataset.
 
     Attributes:
-        threads: Threads seen.
-        with_audio: Those that got at least one clip.
-        clips: Clips cut.
-        seconds: Their total length.
-        links: Status of the links to the number of them; links to one stretch of a video count once.
-        unusable: One line per link whose files are of no use.
-        remarks: One line per clip that is used though something is odd about it: silence, a file that breaks off.
+        threads: Number of threads.
+        with_audio: Threads with at least one clip.
+        clips: Number of clips.
+        seconds: Total length of the clips.
+        links: Status to number of links; links to the same second of a video count once.
+        unusable: One line per link without a usable file.
+        remarks: One line per suspicious clip that is used, such as silence or a truncated file.
     """
 
     threads: int = 0
@@ -53,19 +53,19 @@ class AudioReport:
     remarks: list[str] = field(default_factory=list)
 
     def add(
-        self, thread_id: str, made: Sequence[_Made], failures: Iterable[str], statuses: Iterable[LinkStatus]
+        self, thread_id: str, clips: Sequence[_CutClip], failures: Iterable[str], statuses: Iterable[LinkStatus]
     ) -> None:
-        """Count the next thread."""
+        """Add the next thread to the counts."""
         self.threads += 1
-        self.with_audio += bool(made)
-        self.clips += len(made)
-        self.seconds += sum(one.clip.duration_s for one in made)
+        self.with_audio += bool(clips)
+        self.clips += len(clips)
+        self.seconds += sum(cut_clip.clip.duration_s for cut_clip in clips)
         self.links.update(statuses)
         self.unusable += [f"{thread_id}: {why}" for why in failures]
-        self.remarks += [f"{thread_id}: {remark}" for one in made for remark in one.remarks]
+        self.remarks += [f"{thread_id}: {remark}" for cut_clip in clips for remark in cut_clip.remarks]
 
     def lines(self) -> list[str]:
-        """The summary for a person."""
+        """Return the summary as lines of text."""
         statuses = ", ".join(f"{n} {status}" for status, n in sorted(self.links.items()))
         return [
             f"audio: {count(self.clips, 'clip')}, {self.seconds / 3600:.2f} h, for {self.with_audio} of "
@@ -76,20 +76,20 @@ class AudioReport:
 
 
 class AudioFolder:
-    """Gives threads their clips.
+    """Folder of audio files that the clips of threads are cut from.
 
     Args:
-        folder: A folder laid out as `musicrs_dataset.audio.files` says.
+        folder: A folder with a layout that `musicrs_dataset.audio.files` describes.
         plan: Number and length of the clips.
-        keep: Folder in which the clips of each thread are kept until `forget` is called, so that a stopped command does
-            not cut them again; None for none.
+        keep: Folder that stores the clips of each thread until `forget` is called, so that a resumed command does not
+            cut them again; None for none.
 
     Attributes:
-        plan: The same.
-        report: What became of the threads so far.
+        plan: Number and length of the clips.
+        report: Counts of the threads so far.
 
     Raises:
-        UserError: There is no such folder, it holds no file, or the libraries for audio are not installed.
+        UserError: The folder is missing or empty, or the libraries for audio are not installed.
     """
 
     def __init__(self, folder: str | Path, plan: ClipPlan | None = None, keep: Path | None = None) -> None:
@@ -99,16 +99,16 @@ class AudioFolder:
         self._folder = Path(folder)
         self._files = AudioFiles(self._folder)
         self._statuses = known_statuses(self._folder)
-        self._kept = None if keep is None else CutClips(keep)
+        self._store = None if keep is None else CutClips(keep)
 
     def check_matches(self, threads: Iterable[Thread]) -> None:
-        """Refuse a folder in which no file belongs to any thread: it is the wrong one, or its files have other names.
+        """Refuse a folder without a file for any thread: a wrong folder, or files with other names.
 
         Args:
-            threads: The threads that are to get clips.
+            threads: The threads that need clips.
 
         Raises:
-            UserError: No file is named by a video or a thread.
+            UserError: No file belongs to a thread.
         """
         if not any(paths for thread in threads for paths in self._files.of(thread).values()):
             raise UserError(
@@ -120,52 +120,52 @@ class AudioFolder:
         """Cut the clips of a thread: n = min(10, usable links) of 300 / n seconds each, in the order of the links.
 
         Args:
-            thread: A thread; clips that it has are replaced. A link to the same second of the same video as an earlier
-                one brings no clip.
+            thread: A thread; its earlier clips are replaced. A link to the same second of the same video as an earlier
+                one gets no clip.
 
         Returns:
-            The thread with its clips, perhaps none. The status of links whose sound can be read is `ok`, of those whose
-            files are of no use `retry`, of those without a file what the download said; the others keep theirs.
+            The thread with its clips, perhaps none. Links with readable audio get the status `ok`, links with unusable
+            files `retry`. Links without a file get the status of their download, or keep theirs.
         """
         files = self._files.of(thread)
-        made, failures = self._kept_or_made(thread, files)
+        clips, failures = self._stored_or_cut(thread, files)
         statuses = {
-            (link.video_id, link.start_s): self._status(link, files[place], place in failures)
-            for place, link in enumerate(thread.links)
-            if place in files
+            (link.video_id, link.start_s): self._status(link, files[position], position in failures)
+            for position, link in enumerate(thread.links)
+            if position in files
         }
         links = tuple(replace(link, status=statuses[link.video_id, link.start_s]) for link in thread.links)
-        self.report.add(thread.thread_id, made, failures.values(), statuses.values())
-        return replace(thread, clips=tuple(one.clip for one in made), links=links)
+        self.report.add(thread.thread_id, clips, failures.values(), statuses.values())
+        return replace(thread, clips=tuple(cut_clip.clip for cut_clip in clips), links=links)
 
     def forget(self) -> None:
-        """Remove the kept clips, because the dataset that holds them is complete."""
-        if self._kept is not None:
-            self._kept.remove()
+        """Remove the stored clips, because the dataset with them is complete."""
+        if self._store is not None:
+            self._store.remove()
 
-    def _kept_or_made(self, thread: Thread, files: Files) -> tuple[list[_Made], dict[int, str]]:
-        if self._kept is None:
-            return self._make(thread, files)
-        key = self._kept.key(thread, files, self.plan)
-        if kept := self._kept.get(key):
-            return [_Made(*one) for one in kept[0]], kept[1]
-        made, failures = self._make(thread, files)
-        self._kept.put(key, ([(one.clip, one.remarks) for one in made], failures))
-        return made, failures
+    def _stored_or_cut(self, thread: Thread, files: Files) -> tuple[list[_CutClip], dict[int, str]]:
+        if self._store is None:
+            return self._cut(thread, files)
+        key = self._store.key(thread, files, self.plan)
+        if stored := self._store.get(key):
+            return [_CutClip(*pair) for pair in stored[0]], stored[1]
+        clips, failures = self._cut(thread, files)
+        self._store.put(key, ([(cut_clip.clip, cut_clip.remarks) for cut_clip in clips], failures))
+        return clips, failures
 
-    def _make(self, thread: Thread, files: Files) -> tuple[list[_Made], dict[int, str]]:
-        """Make the clips; a link that fails leaves its share of the time to the others, so all are looked at first."""
-        places = [place for place, paths in files.items() if paths]
-        looked_at, failures = _each(places, partial(_cut_first, thread, files, SHORTEST))
-        usable = list(looked_at)
+    def _cut(self, thread: Thread, files: Files) -> tuple[list[_CutClip], dict[int, str]]:
+        """Cut the clips. The working links share the time of a failed link, so all links are tested first."""
+        links = [link for link, paths in files.items() if paths]
+        tested, failures = _each(links, partial(_cut_first, thread, files, SHORTEST))
+        usable = list(tested)
         while usable:
             chosen = self.plan.choose(thread.thread_id, usable)
             seconds = self.plan.total_s / len(chosen)
-            made, failed = _each(chosen, partial(_make_clip, thread, files, seconds))
+            clips, failed = _each(chosen, partial(_cut_clip, thread, files, seconds))
             if not failed:
-                return list(made.values()), failures
+                return list(clips.values()), failures
             failures |= failed
-            usable = [place for place in usable if place not in failed]
+            usable = [link for link in usable if link not in failed]
         return [], failures
 
     def _status(self, link: Link, paths: Sequence[Path], has_failed: bool) -> LinkStatus:
@@ -174,39 +174,39 @@ class AudioFolder:
         return self._statuses.get(link.video_id, link.status)
 
 
-def _each(places: Iterable[int], job: Callable[[int], Result]) -> tuple[dict[int, Result], dict[int, str]]:
-    """Do a job for each place, several at a time: the results, and the reasons of those whose audio is of no use."""
-    done, failed = {}, {}
-    with ThreadPoolExecutor() as pool:  # reading, resampling and packing release Python's lock
-        for place, future in [(place, pool.submit(job, place)) for place in places]:
+def _each(links: Iterable[int], job: Callable[[int], Result]) -> tuple[dict[int, Result], dict[int, str]]:
+    """Run a job per link in parallel; returns the results, and the reasons of links without usable audio."""
+    results, reasons = {}, {}
+    with ThreadPoolExecutor() as pool:  # reading, resampling and encoding release Python's lock
+        for link, future in [(link, pool.submit(job, link)) for link in links]:
             try:
-                done[place] = future.result()
+                results[link] = future.result()
             except UnusableAudioError as reason:
-                failed[place] = str(reason)
-    return done, failed
+                reasons[link] = str(reason)
+    return results, reasons
 
 
-def _make_clip(thread: Thread, files: Files, seconds: float, place: int) -> _Made:
-    piece = _cut_first(thread, files, seconds, place)
-    audio = piece.flac()
+def _cut_clip(thread: Thread, files: Files, seconds: float, link: int) -> _CutClip:
+    excerpt = _cut_first(thread, files, seconds, link)
+    audio = excerpt.flac()
     clip = Clip(
         audio,
-        f"{thread.thread_id}-{place:02d}.flac",
-        thread.links[place].video_id,
-        piece.start_s,
-        piece.duration_s,
-        rms_dbfs(piece.samples),
+        f"{thread.thread_id}-{link:02d}.flac",
+        thread.links[link].video_id,
+        excerpt.start_s,
+        excerpt.duration_s,
+        rms_dbfs(excerpt.samples),
         hashlib.sha256(audio).hexdigest(),
     )
-    return _Made(clip, piece.remarks)
+    return _CutClip(clip, excerpt.remarks)
 
 
-def _cut_first(thread: Thread, files: Files, seconds: float, place: int) -> Cut:
-    """Cut from the first file of a link that is of use."""
+def _cut_first(thread: Thread, files: Files, seconds: float, link: int) -> Cut:
+    """Cut from the first usable file of a link."""
     reasons = []
-    for path in files[place]:
+    for path in files[link]:
         try:
-            return cut(path, thread.links[place].start_s, seconds)
+            return cut(path, thread.links[link].start_s, seconds)
         except UnusableAudioError as reason:
             reasons.append(str(reason))
     raise UnusableAudioError("; ".join(reasons))

@@ -1,4 +1,4 @@
-"""Clips read from a dataset when a thread's turn comes: those of a whole dataset fill more memory than most have."""
+"""Read the clips of one thread at a time, because all clips of a dataset do not fit into memory."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..records import Clip
 from ..schema import SPLIT, Row, from_row
 
 
-class StoredClips:
-    """The clips of a dataset by place of the thread.
+class LazyClips:
+    """Clips of a dataset by the position of their thread.
 
     Args:
-        dataset: A dataset that `musicrs_dataset.loading.iter_threads` has read, and so found in order.
-        config: Its configuration, one with audio.
+        dataset: A dataset that `musicrs_dataset.loading.iter_threads` has read and checked.
+        config: A configuration with audio.
     """
 
     def __init__(self, dataset: str | Path, config: str) -> None:
@@ -31,13 +31,16 @@ class StoredClips:
         """Read the clips of a thread.
 
         Args:
-            position: Its place in the dataset, from 0. In ascending order every part of a file is read once.
+            position: Position of the thread in the dataset, from 0. In ascending order, each row group is read once.
+
+        Returns:
+            The clips; none if the thread has no audio.
         """
         return from_row(self._rows.row(position)).clips or ()
 
 
 class _FolderRows:
-    """Rows of Parquet files, of which one row group is in memory at a time."""
+    """Rows of Parquet files; one row group is in memory at a time."""
 
     def __init__(self, folder: Path, config: str) -> None:
         import pyarrow.parquet
@@ -54,19 +57,19 @@ class _FolderRows:
         self._loaded: tuple[int, Any] = (-1, None)
 
     def row(self, position: int) -> Row:
-        place = bisect_right(self._first_rows, position) - 1
-        if self._loaded[0] != place:
+        index = bisect_right(self._first_rows, position) - 1
+        if self._loaded[0] != index:
             import pyarrow.parquet
 
-            shard, group = self._groups[place]
+            shard, group = self._groups[index]
             with pyarrow.parquet.ParquetFile(shard) as file:
-                self._loaded = (place, file.read_row_group(group))
-        row: Row = self._loaded[1].slice(position - self._first_rows[place], 1).to_pylist()[0]
+                self._loaded = (index, file.read_row_group(group))
+        row: Row = self._loaded[1].slice(position - self._first_rows[index], 1).to_pylist()[0]
         return row
 
 
 class _NamedRows:
-    """Rows of a dataset that the `datasets` library has mapped into memory."""
+    """Rows of a dataset that the `datasets` library maps into memory."""
 
     def __init__(self, name: str, config: str) -> None:
         self._rows = load_named(name, config).with_format("arrow")

@@ -1,4 +1,4 @@
-"""A built dataset built once more with the clips of a folder: same threads, pools and source, new audio."""
+"""Rebuild a dataset with the clips of a folder: same threads, pools and source, new audio."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from .folder import AudioFolder
 
 
 def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Path:
-    """Give a built dataset the clips of a folder, in the place of those that it had.
+    """Replace the clips of a built dataset by the clips of a folder.
 
     Args:
         dataset: The directory given to `build`, or the folder in it.
-        audio: Where the clips come from, and how much of it is cut. Its kept clips are removed at the end.
+        audio: The folder of audio files with its clip plan. Its stored clips are removed at the end.
         track: Wraps the loop over threads, for a progress bar.
 
     Returns:
-        The folder, which is replaced in one step: a command that is killed leaves the old dataset.
+        The dataset folder. It is replaced in one step, so a killed command leaves the old dataset.
 
     Raises:
-        UserError: That is no built dataset, or one that carries no audio, or no file of the folder belongs to it.
+        UserError: The path is no built dataset, no configuration has audio, or no file of the folder belongs to it.
     """
     folder = dataset_folder(dataset)
     if folder is None:
-        raise UserError(f"{dataset}: expected the directory given to `build --out`; clips are cut into what lies there")
+        raise UserError(f"{dataset}: a name, expected the directory given to `build --out`")
     names = config_names(folder)
     configs = [name for name in CONFIGS if name in names]
     if not any(CONFIGS[name].with_audio for name in configs):
         raise UserError(f"{folder}: none of its configurations carries audio; build it with audio_query or audio_only")
-    stated = _manifest(folder)
-    # Threads are read from a configuration that shows their text, where there is one.
+    manifest = _manifest(folder)
+    # A configuration with text has all columns of a thread.
     threads = list(iter_threads(folder, min(configs, key=lambda name: not CONFIGS[name].with_text), audio=False))
-    audio.check_matches(threads)  # before clips that are there are replaced by none
+    audio.check_matches(threads)  # otherwise the build would replace the clips by none
     pools = []
     for name in sorted({name.removeprefix(base_config(name).name).removeprefix("_") for name in names} - {""}):
         config = next(other for other in names if other.endswith(f"_{name}"))
         drawn = {thread.thread_id: thread.candidates for thread in iter_threads(folder, config, audio=False)}
-        pools.append(NamedPools(name, drawn, stated["pools"][name]["pool_file_sha256"]))
-    source = stated["source"]
+        pools.append(NamedPools(name, drawn, manifest["pools"][name]["pool_file_sha256"]))
+    source = manifest["source"]
     about = About(**{**source, "notes": tuple(source["notes"]), "limits": tuple(source["limits"])})
-    about = replace(about, loads_as=folder.name)  # it is built in its own place, whatever that is called
+    about = replace(about, loads_as=folder.name)  # the folder may have been renamed
     built = build(
         threads, folder.parent, about=about, configs=configs, pools=pools,
         add_clips=audio.add_clips, clip_plan=audio.plan, track=track,
@@ -64,7 +64,7 @@ def recut(dataset: str | Path, audio: AudioFolder, *, track: Track = iter) -> Pa
 def _manifest(folder: Path) -> Mapping[str, Any]:
     path = folder / MANIFEST
     try:
-        stated: Mapping[str, Any] = strict_json(path.read_text(encoding="utf-8"))
+        manifest: Mapping[str, Any] = strict_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: not the manifest of a build ({error}); rebuild the dataset") from error
-    return stated
+    return manifest

@@ -1,10 +1,11 @@
-"""What can be had from a dataset's pools without music: adversaries, faults of the pools, and a verdict per route."""
+"""Scores of rankings without music on a dataset's pools: adversaries, faults of the pools, verdict per route."""
 
 from __future__ import annotations
 
 from .adversary import Adversary
 from .catalogue import ADVERSARIES
 from .meaning import embedding_adversaries
-from .run import Audit, Effect, Finding, audit
+from .results import AdversaryResult, Audit, EffectSize
+from .run import audit
 
-__all__ = ["ADVERSARIES", "Adversary", "Audit", "Effect", "Finding", "audit", "embedding_adversaries"]
+__all__ = ["ADVERSARIES", "Adversary", "AdversaryResult", "Audit", "EffectSize", "audit", "embedding_adversaries"]

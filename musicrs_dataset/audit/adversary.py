@@ -1,4 +1,4 @@
-"""What an adversary is: a ranking made without music, declared with what it looks at and what it exploits."""
+"""Adversaries: rankings without music, each declared with the data that it reads and the property that it exploits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from ..pools.seeding import generator
 from ..records import Thread
 
-# The run card's terms for what a system looks at: its own thread, other threads' pools or texts, other threads' labels.
+# Terms of the run card: a system reads its own thread, pools or texts of other threads, or labels of other threads.
 Reads = Literal["thread", "pools", "labels"]
 Route = Literal[
     "chance",
@@ -26,37 +26,37 @@ Ties = Literal["place", "shuffled"]
 
 # One number per candidate of each thread; higher is ranked first.
 Weights = list[list[float]]
-Weigh = Callable[[Sequence[Thread]], Weights]
+FeatureFunction = Callable[[Sequence[Thread]], Weights]
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """A ranking rule that knows nothing about music.
+    """Ranking rule without knowledge of music.
 
     Attributes:
         name: Short name, as in reports.
-        route: What it belongs to; a verdict is given per route.
-        reads: What it looks at, in the terms of the run card.
-        exploits: One sentence on what it makes use of.
+        route: Way in which a pool can leak; each route gets a verdict.
+        reads: Data that the rule reads, in the terms of the run card.
+        exploits: One sentence on the property that the rule exploits.
         weigh: Pure function from threads to one weight per candidate.
-        ties: How candidates of equal weight are ordered: by their place in the pool, or shuffled by a seed.
+        ties: Order of candidates of equal weight: by their place in the pool, or shuffled by a seed.
     """
 
     name: str
     route: Route
     reads: Reads
     exploits: str
-    weigh: Weigh
+    weigh: FeatureFunction
     ties: Ties = "place"
 
 
 def rankings(threads: Sequence[Thread], weights: Weights, seed: int | None) -> list[list[str]]:
-    """Rank each pool by weight, heaviest first.
+    """Rank each pool by weight, highest first.
 
     Args:
         threads: Threads with their pools.
         weights: One weight per candidate.
-        seed: Orders ties at random, thread by thread; None keeps tied candidates in pool order.
+        seed: Seed of the random order of ties, per thread; None keeps tied candidates in pool order.
 
     Returns:
         One permutation of the pool per thread.

@@ -1,4 +1,4 @@
-"""Faults of the pools themselves: uneven counts, right answers that count as wrong, titles that stand twice."""
+"""Faults of pools: uneven counts, relevant candidates that count as distractors, titles that appear twice."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .leakage_features import left_over_in
 
 @dataclass(frozen=True)
 class LeftOver:
-    """Right answers of one thread that stand in its pool as wrong ones.
+    """Relevant candidates of one thread that count as distractors.
 
     Attributes:
         thread_id: The thread.
-        row: Its place in the dataset, from 0.
+        row: Position of the thread in the dataset, from 0.
         entities: The candidates, in pool order.
     """
 
@@ -34,9 +34,9 @@ class Collision:
 
     Attributes:
         thread_id: The thread.
-        row: Its place in the dataset, from 0.
+        row: Position of the thread in the dataset, from 0.
         spellings: Groups of candidates that are one title, in pool order.
-        in_ground_truth: Whether any of them is a right answer, per group.
+        in_ground_truth: Per group, True if any of its candidates is relevant.
     """
 
     thread_id: str
@@ -47,14 +47,14 @@ class Collision:
 
 @dataclass(frozen=True)
 class Evenness:
-    """How often the titles of a subreddit stand in its pools.
+    """Counts of the titles of a subreddit in its pools.
 
     Attributes:
-        subreddit: Its name.
+        subreddit: Name of the subreddit.
         threads: Number of pools.
         entities: Distinct candidates, letter for letter.
-        count: Pools that the rarest and the most frequent entity stands in.
-        size: Candidates of the smallest and of the largest pool.
+        count: Number of pools of the rarest and of the most frequent candidate.
+        size: Candidates in the smallest and in the largest pool.
     """
 
     subreddit: str
@@ -65,20 +65,20 @@ class Evenness:
 
     @property
     def even(self) -> bool:
-        """Whether every entity stands in the same number of pools."""
+        """True if every candidate appears in the same number of pools."""
         return self.count[0] == self.count[1]
 
 
 def left_overs(threads: Sequence[Thread]) -> tuple[LeftOver, ...]:
-    """Name every right answer that stands in its thread's pool as a wrong one; threads without any are left out."""
-    found = (LeftOver(thread.thread_id, row, left_over_in(thread)) for row, thread in enumerate(threads))
-    return tuple(fault for fault in found if fault.entities)
+    """List the threads with relevant candidates that count as distractors."""
+    faults = (LeftOver(thread.thread_id, row, left_over_in(thread)) for row, thread in enumerate(threads))
+    return tuple(fault for fault in faults if fault.entities)
 
 
 def collisions(threads: Sequence[Thread]) -> tuple[Collision, ...]:
-    """Name every group of candidates that are one title in several spellings; threads without any are left out."""
-    found = (_collision(row, thread) for row, thread in enumerate(threads))
-    return tuple(fault for fault in found if fault.spellings)
+    """List the threads whose pool contains one title in several spellings."""
+    faults = (_collision(row, thread) for row, thread in enumerate(threads))
+    return tuple(fault for fault in faults if fault.spellings)
 
 
 def _collision(row: int, thread: Thread) -> Collision:
@@ -86,12 +86,12 @@ def _collision(row: int, thread: Thread) -> Collision:
     for name in thread.candidates:
         forms.setdefault(normalise(name), []).append(name)
     groups = tuple(tuple(names) for names in forms.values() if len(names) > 1)
-    right = tuple(any(name in thread.ground_truth for name in names) for names in groups)
-    return Collision(thread.thread_id, row, groups, right)
+    relevant = tuple(any(name in thread.ground_truth for name in names) for names in groups)
+    return Collision(thread.thread_id, row, groups, relevant)
 
 
 def evenness(threads: Sequence[Thread]) -> tuple[Evenness, ...]:
-    """Count the titles of each subreddit in its own pools, raw strings, subreddits in alphabetical order."""
+    """Count the titles of each subreddit in its own pools, as raw strings; subreddits in alphabetical order."""
     return tuple(_evenness(name, group) for name, group in by_subreddit(threads).items())
 
 
@@ -104,6 +104,6 @@ def _evenness(name: str, group: Sequence[Thread]) -> Evenness:
 
 
 def shared_entities(threads: Sequence[Thread]) -> int:
-    """How many candidates stand in pools of more than one subreddit, letter for letter."""
+    """Count the candidates (exact strings) that appear in pools of more than one subreddit."""
     places = {(candidate, thread.subreddit) for thread in threads for candidate in thread.candidates}
     return sum(n > 1 for n in Counter(candidate for candidate, _ in places).values())

@@ -1,25 +1,26 @@
-"""One figure of the audit as inline SVG: how far each adversary lies from chance."""
+"""Figure of the audit as inline SVG: the distance of each adversary from chance."""
 
 from __future__ import annotations
 
 from html import escape
 
 from .adversary import Reads
-from .run import MEASURES, Audit, Finding
+from .results import AdversaryResult, Audit
+from .run import MEASURES
 
-# Okabe and Ito's palette, told apart by the colour-blind; the shape says the same as the colour.
+# Okabe and Ito's palette for colour-blind readers. The shape repeats the information of the colour.
 _COLOURS: dict[Reads, str] = {"thread": "#0072b2", "pools": "#e69f00", "labels": "#d55e00"}
 _ROW, _LEFT, _WIDTH, _TOP, _RIGHT = 24, 250, 860, 44, 24
 
 
 def figure(audit: Audit) -> str:
-    """Draw recall of every adversary on one axis, with chance as a line.
+    """Draw the recall of every adversary on one axis, with chance as a line.
 
     Args:
         audit: The audit.
 
     Returns:
-        An `<svg>` element; it shows no number that the tables lack.
+        An `<svg>` element. All its numbers are in the tables too.
     """
     measure = MEASURES[0]
     height = _TOP + _ROW * len(audit.findings) + 8
@@ -48,7 +49,7 @@ def _tick(share: float, height: int) -> str:
     )
 
 
-def _row(finding: Finding, i: int, chance: float) -> str:
+def _row(finding: AdversaryResult, i: int, chance: float) -> str:
     y = _TOP + _ROW * i + _ROW / 2
     x = _x(finding.effects[MEASURES[0]].mean)
     colour = _COLOURS[finding.reads]

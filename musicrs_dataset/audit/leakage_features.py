@@ -1,4 +1,4 @@
-"""What can be told of a candidate without music: pure functions from threads to one weight per candidate."""
+"""Features of candidates without music: pure functions from threads to one weight per candidate."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ from musicrs_metric.matching import normalise
 
 from ..pools.entities import answers_of
 from ..records import Thread
-from .adversary import Weigh, Weights
+from .adversary import FeatureFunction, Weights
 
-# Titles this short ("be", "no", "ET") are found inside other words.
+# Shorter titles ("be", "no", "ET") occur inside other words.
 _SHORTEST_NAMED = 5
 
 
-def nothing(threads: Sequence[Thread]) -> Weights:
-    """All candidates alike."""
+def constant(threads: Sequence[Thread]) -> Weights:
+    """Return 0 for every candidate."""
     return [[0.0] * len(thread.candidates) for thread in threads]
 
 
 def pool_frequency(threads: Sequence[Thread]) -> Weights:
-    """In how many pools of its subreddit the string stands."""
+    """Return the number of pools of the subreddit that contain the string."""
     return _frequency(threads, _own_subreddit, str)
 
 
 def frequency_everywhere(threads: Sequence[Thread]) -> Weights:
-    """In how many pools of all subreddits the string stands."""
+    """Return the number of pools of all subreddits that contain the string."""
     return _frequency(threads, _everywhere, str)
 
 
 def title_frequency(threads: Sequence[Thread]) -> Weights:
-    """How often the title, in any spelling, stands in the pools of its subreddit."""
+    """Return how often the title, in any spelling, appears in the pools of the subreddit."""
     return _frequency(threads, _own_subreddit, normalise)
 
 
 def answers_elsewhere(threads: Sequence[Thread]) -> Weights:
-    """Whether the string is in the ground truth of any other thread."""
+    """Return 1 if the string is in the ground truth of another thread."""
     return _others(threads, _everywhere, lambda thread: thread.ground_truth)
 
 
 def named_in_subreddit(threads: Sequence[Thread]) -> Weights:
-    """Whether the replies of another thread of the same subreddit name the string."""
+    """Return 1 if the replies of another thread of the same subreddit name the string."""
     return _others(threads, _own_subreddit, lambda thread: thread.all_entities)
 
 
 def named_anywhere(threads: Sequence[Thread]) -> Weights:
-    """Whether the replies of any other thread name the string."""
+    """Return 1 if the replies of another thread name the string."""
     return _others(threads, _everywhere, lambda thread: thread.all_entities)
 
 
 def length(threads: Sequence[Thread]) -> Weights:
-    """Characters of the string."""
+    """Return the number of characters of the string."""
     return _by_string(threads, len)
 
 
 def quoted(threads: Sequence[Thread]) -> Weights:
-    """Whether the string has a double quote in it."""
+    """Return 1 if the string contains a double quote."""
     return _by_string(threads, lambda candidate: any(quote in candidate for quote in '"“”'))
 
 
 def capitals(threads: Sequence[Thread]) -> Weights:
-    """Share of the words that start with a capital."""
+    """Return the share of the words that start with a capital."""
 
     def share(candidate: str) -> float:
         words = candidate.split()
@@ -71,17 +71,17 @@ def capitals(threads: Sequence[Thread]) -> Weights:
 
 
 def lower_case(threads: Sequence[Thread]) -> Weights:
-    """Whether the string has no capital at all."""
+    """Return 1 if the string has no capital."""
     return _by_string(threads, lambda candidate: candidate == candidate.lower())
 
 
-def place(threads: Sequence[Thread]) -> Weights:
-    """How early the candidate stands in the stored pool."""
+def position(threads: Sequence[Thread]) -> Weights:
+    """Return the negative position of the candidate in the stored pool."""
     return [[-float(i) for i in range(len(thread.candidates))] for thread in threads]
 
 
 def named_in_query(threads: Sequence[Thread]) -> Weights:
-    """Whether the query holds the title, both in normal form; titles of 5 characters or more."""
+    """Return 1 if the query contains the title, both in normal form; for titles of 5 characters or more."""
 
     def row(thread: Thread) -> list[float]:
         query = normalise(thread.query or "")
@@ -92,7 +92,7 @@ def named_in_query(threads: Sequence[Thread]) -> Weights:
 
 
 def submission_words(threads: Sequence[Thread]) -> Weights:
-    """Words shared with a title that the asker named, as a share of the words of both (Jaccard), the best match."""
+    """Return the best word overlap (Jaccard index) with a title that the post names."""
 
     def row(thread: Thread) -> list[float]:
         named = [words for words in map(_words, thread.submission_entities) if words]
@@ -103,7 +103,7 @@ def submission_words(threads: Sequence[Thread]) -> Weights:
 
 
 def second_spelling(threads: Sequence[Thread]) -> Weights:
-    """Whether the pool holds the same title in another spelling."""
+    """Return 1 if the pool contains the same title in another spelling."""
 
     def row(thread: Thread) -> list[float]:
         forms = list(map(normalise, thread.candidates))
@@ -114,7 +114,7 @@ def second_spelling(threads: Sequence[Thread]) -> Weights:
 
 
 def left_over(threads: Sequence[Thread]) -> Weights:
-    """Whether the thread's own replies name the candidate although its ground truth lacks it."""
+    """Return 1 if the thread's own replies name the candidate and its ground truth lacks it."""
 
     def row(thread: Thread) -> list[float]:
         names = set(left_over_in(thread))
@@ -124,14 +124,14 @@ def left_over(threads: Sequence[Thread]) -> Weights:
 
 
 def left_over_in(thread: Thread) -> tuple[str, ...]:
-    """Candidates that are true answers and count as wrong (equality under `normalise`), in pool order."""
-    answers = answers_of(thread)
-    right = set(thread.ground_truth)
-    return tuple(name for name in thread.candidates if name not in right and normalise(name) in answers)
+    """List the distractors that the thread's replies name (equality under `normalise`), in pool order."""
+    named = answers_of(thread)
+    relevant = set(thread.ground_truth)
+    return tuple(name for name in thread.candidates if name not in relevant and normalise(name) in named)
 
 
-def reverse(weigh: Weigh) -> Weigh:
-    """The same tell with the lightest first."""
+def reverse(weigh: FeatureFunction) -> FeatureFunction:
+    """Return the same feature with the opposite sign."""
     return lambda threads: [[-weight for weight in row] for row in weigh(threads)]
 
 
@@ -159,7 +159,7 @@ def _frequency(threads: Sequence[Thread], scope: Callable[[Thread], str], form: 
 def _others(
     threads: Sequence[Thread], scope: Callable[[Thread], str], names: Callable[[Thread], Sequence[str]]
 ) -> Weights:
-    """Leave-one-out: what the thread itself has does not count."""
+    """Return 1 for strings that another thread has; the thread's own names do not count."""
     counts = Counter((scope(thread), name) for thread in threads for name in set(names(thread)))
 
     def row(thread: Thread) -> list[float]:

@@ -1,4 +1,4 @@
-"""Adversaries and a yardstick that compare texts by meaning, with an embedder that the caller hands in."""
+"""Adversaries and a yardstick that compare texts by meaning, with an embedder of the caller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..records import Thread
 from .adversary import Adversary, Weights
 
-# Texts to vectors of shape (n, d); they are brought to unit length here.
+# Texts to vectors of shape (n, d); `_nearest` scales them to unit length.
 Embed = Callable[[Sequence[str]], npt.NDArray[np.floating]]
 
 
@@ -21,27 +21,27 @@ def embedding_adversaries(embed: Embed) -> tuple[Adversary, ...]:
         embed: Any text encoder. Every distinct text is embedded once per adversary.
 
     Returns:
-        One that looks at what the asker named, and one that looks at the query: the latter is the honest use of the
-        task's text, and says how much signal the pools leave to a plain system.
+        One adversary that reads the titles in the post, and a yardstick that reads the query. The yardstick uses the
+        text as the task intends, and shows how much signal the pools leave to a simple system.
     """
     return (
         Adversary(
             "like the asker's titles", "named by the asker", "thread",
-            "What is closest in meaning to a title that the asker named goes first (cosine, best match).",
+            "Candidates closest in meaning to a title in the post come first (cosine, best match).",
             lambda threads: _nearest(threads, embed, lambda thread: thread.submission_entities),
         ),
         Adversary(
             "like the query", "honest signal", "thread",
-            "Not an artefact but a yardstick: what is closest in meaning to the query goes first (cosine).",
+            "Not an artefact but a yardstick: candidates closest in meaning to the query come first (cosine).",
             lambda threads: _nearest(threads, embed, lambda thread: (thread.query,) if thread.query else ()),
         ),
     )  # fmt: skip
 
 
 def _nearest(threads: Sequence[Thread], embed: Embed, texts: Callable[[Thread], Sequence[str]]) -> Weights:
-    wanted = dict.fromkeys(text for thread in threads for text in (*texts(thread), *thread.candidates))
-    row = {text: i for i, text in enumerate(wanted)}
-    vectors = np.asarray(embed(list(wanted)), dtype=np.float64)
+    distinct = dict.fromkeys(text for thread in threads for text in (*texts(thread), *thread.candidates))
+    row = {text: i for i, text in enumerate(distinct)}
+    vectors = np.asarray(embed(list(distinct)), dtype=np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
 

@@ -1,7 +1,7 @@
-"""The embedded mini dataset: a toy of 28 invented conversations, for demonstrations and tests.
+"""The embedded mini dataset: a toy of 28 invented threads, for demonstrations and tests.
 
-Every artist, title, request and sound is made up. It is small, clean and easier than the benchmark: scores on it say
-that a system runs and hears something, and nothing about music.
+Every artist, title, query and clip is invented. The dataset is small, clean and easier than the benchmark. A score on
+it shows that a system runs and uses its input, and says nothing about music.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 
 from ..records import Clip, Comment, Link, Thread
-from .catalogue import Style, load_catalogue
-from .deal import Request, deal_pools
-from .files import rows
+from .catalogue import Style, data_rows, load_catalogue
+from .pools import ToyThread, make_pools
 from .sound import Sound
 
 MAX_GROUND_TRUTH = 10
@@ -27,28 +26,18 @@ def load_mini(clips: bool = True) -> list[Thread]:
     """Load the mini dataset.
 
     Args:
-        clips: Whether to synthesise the audio, two clips of 8 to 12 s per thread, 48 kHz mono FLAC; needs soundfile.
+        clips: True to synthesise the audio: two clips of 8 to 12 s per thread, 48 kHz mono FLAC. Needs soundfile.
 
     Returns:
-        28 threads, four per genre; `clips` is None where no audio was asked for.
+        28 threads, four per genre; without audio, `clips` is None.
     """
     styles = {(style.subreddit, style.name): style for style in load_catalogue()}
-    described = rows("threads.jsonl")
+    rows = data_rows("threads.jsonl")
     pools: dict[str, tuple[str, ...]] = {}
-    for subreddit, group in groupby(described, key=lambda row: str(row["subreddit"])):
-        requests = [Request(row["thread_id"], row["style"], _ground_truth(row)) for row in group]
-        pools |= deal_pools([style for style in styles.values() if style.subreddit == subreddit], requests)
-    return [_thread(row, styles[row["subreddit"], row["style"]], pools[row["thread_id"]], clips) for row in described]
-
-
-def clip_sounds() -> dict[str, Sound]:
-    """What each clip of the mini dataset was synthesised from, by video id."""
-    sounds = {(style.subreddit, style.name): style.sound for style in load_catalogue()}
-    return {
-        link["video_id"]: sounds[row["subreddit"], row["style"]].performance(link["video_id"])
-        for row in rows("threads.jsonl")
-        for link in row["links"]
-    }
+    for subreddit, group in groupby(rows, key=lambda row: str(row["subreddit"])):
+        toy_threads = [ToyThread(row["thread_id"], row["style"], _ground_truth(row)) for row in group]
+        pools |= make_pools([style for style in styles.values() if style.subreddit == subreddit], toy_threads)
+    return [_thread(row, styles[row["subreddit"], row["style"]], pools[row["thread_id"]], clips) for row in rows]
 
 
 def _thread(row: dict[str, Any], style: Style, pool: tuple[str, ...], clips: bool) -> Thread:
@@ -70,7 +59,7 @@ def _thread(row: dict[str, Any], style: Style, pool: tuple[str, ...], clips: boo
 
 
 def _ground_truth(row: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the most upvoted comments, as in the benchmark."""
+    """Take the names of the most upvoted replies, as the benchmark does."""
     ranked = sorted(row["comments"], key=lambda comment: -comment["score"])
     return tuple(name for comment in ranked for name in comment["names"])[:MAX_GROUND_TRUTH]
 

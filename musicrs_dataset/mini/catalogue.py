@@ -1,12 +1,14 @@
-"""The invented music of the mini dataset: what each style sounds like, and who plays it."""
+"""Invented music of the mini dataset: the sound of each style, and its songs, artists and albums."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
+from typing import Any
 
 from ..records import Entities
-from .files import rows
 from .sound import Sound
 
 
@@ -15,10 +17,10 @@ class Style:
     """A kind of music within one subreddit.
 
     Attributes:
-        subreddit: Where it is talked about.
-        name: What it is called, unique within the subreddit.
-        sound: What its recordings have in common.
-        entities: Invented songs, artists and albums; many of their names hint at the sound.
+        subreddit: Subreddit of the style.
+        name: Name of the style, unique within the subreddit.
+        sound: Common properties of its recordings.
+        entities: Invented songs, artists and albums; many names hint at the sound.
     """
 
     subreddit: str
@@ -32,7 +34,7 @@ class Style:
         return self.entities.songs + self.entities.artists + self.entities.albums
 
     def select(self, names: tuple[str, ...]) -> Entities:
-        """Sort `names` into songs, artists and albums; a name that the style lacks is left out."""
+        """Sort names into songs, artists and albums; names that the style lacks are dropped."""
         kinds = (self.entities.songs, self.entities.artists, self.entities.albums)
         return Entities(*(tuple(name for name in names if name in kind) for kind in kinds))
 
@@ -46,5 +48,11 @@ def load_catalogue() -> list[Style]:
             Sound(**row["sound"]),
             Entities(tuple(row["songs"]), tuple(row["artists"]), tuple(row["albums"])),
         )
-        for row in rows("catalogue.jsonl")
+        for row in data_rows("catalogue.jsonl")
     ]
+
+
+def data_rows(name: str) -> list[dict[str, Any]]:
+    """Read a JSON lines file next to this module; objects in file order."""
+    text = files(__package__ or "").joinpath(name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]

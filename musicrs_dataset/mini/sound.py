@@ -1,4 +1,4 @@
-"""What a recording of the mini dataset sounds like, in the words of a synthesiser."""
+"""Description of a recording of the mini dataset, for the synthesiser."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Timbre = Literal["pad", "strings", "organ", "brass", "synth", "distorted", "pian
 
 @dataclass(frozen=True)
 class Sound:
-    """The description from which a clip is made.
+    """Description that a clip is synthesised from.
 
     Attributes:
         tempo: Beats per minute.
-        mode: Of the key.
-        timbre: Of chords and melody.
-        density: 0 (a few long notes) to 1 (four notes a beat, full chords).
+        mode: Mode of the key.
+        timbre: Timbre of chords and melody.
+        density: 0 (a few long notes) to 1 (four notes per beat, full chords).
         brightness: Spectral centroid of the whole clip, weighted by power, in Hz.
         drums: Level of the drums, 0 (none) to 1.
-        seconds: Duration.
+        seconds: Duration in seconds.
     """
 
     tempo: float
@@ -33,7 +33,7 @@ class Sound:
     seconds: float = 10.0
 
     def performance(self, seed: str) -> Sound:
-        """One recording in this style: tempo within 4 %, brightness within 10 %, 8 to 12 seconds, chosen by `seed`."""
+        """Return one recording in this style: tempo within 4 %, brightness within 10 %, 8 to 12 s, chosen by `seed`."""
         tempo, brightness, seconds = (byte / 255 for byte in sha256(seed.encode()).digest()[:3])
         return replace(
             self,

@@ -1,7 +1,7 @@
-"""A small synthesiser in numpy: from the description of a sound to some ten seconds of it.
+"""Small synthesiser in numpy: about ten seconds of audio from a description.
 
-Chords, bass, melody and drums on one grid of beats. It makes no claim to beauty; it makes clips whose tempo, mode,
-density and brightness are known, because they were put in.
+It plays chords, bass, melody and drums on one grid of beats. The tempo, mode, density and brightness of each clip are
+known, because the description sets them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Wave = npt.NDArray[np.float64]
 
 
 class Voice(NamedTuple):
-    """How a timbre is made.
+    """Parameters of a timbre.
 
     Attributes:
-        rolloff: Harmonic n sounds at n**-rolloff.
-        attack: Seconds until a note is at its full level.
-        decay: Seconds until it has fallen to 1/e; infinite where it is held.
+        rolloff: Harmonic n has the level n**-rolloff.
+        attack: Seconds until a note reaches its full level.
+        decay: Seconds until the level falls to 1/e; infinite for held notes.
         detune: Relative distance of a second, chorusing oscillator; 0 for none.
         drive: Gain into a soft clipper for the whole band; 0 for none.
     """
@@ -57,11 +57,11 @@ PROGRESSION = (0, 5, 0, 7)  # I, IV, I, V: semitones above the tonic
 
 
 def synthesise(sound: Sound, seed: str) -> Wave:
-    """Play a sound.
+    """Synthesise a sound.
 
     Args:
-        sound: What to play.
-        seed: Chooses key, melody and noise; on one machine the same sound and seed give the same samples.
+        sound: Description of the sound.
+        seed: Chooses key, melody and noise. On one machine, the same sound and seed give the same samples.
 
     Returns:
         Samples in [-1, 1] at `SAMPLE_RATE`, shape (seconds * SAMPLE_RATE,), mono.
@@ -80,10 +80,10 @@ def synthesise(sound: Sound, seed: str) -> Wave:
 
 
 def flac(samples: Wave) -> bytes:
-    """Encode mono samples at `SAMPLE_RATE` as a 16-bit FLAC file; raises `UserError` where soundfile is absent."""
+    """Encode mono samples at `SAMPLE_RATE` as a 16-bit FLAC file; raises `UserError` if soundfile is missing."""
     from ..audio.decoding import require
 
-    require("the toy's clips need", "soundfile")
+    require("clips of the mini dataset need", "soundfile")
     import soundfile
 
     file = io.BytesIO()
@@ -92,14 +92,14 @@ def flac(samples: Wave) -> bytes:
 
 
 class _Track:
-    """Silence of the length of a sound, onto whose beats waves can be laid."""
+    """Track of the length of a sound; waves are added at its beats."""
 
     def __init__(self, sound: Sound) -> None:
         self.samples = np.zeros(round(sound.seconds * SAMPLE_RATE))
         self.beat_s = 60 / sound.tempo
 
     def beats(self, every: float = 1.0) -> Iterator[float]:
-        """Times, in beats, from the start to the end."""
+        """Yield times from the start to the end, in beats."""
         yield from np.arange(0, len(self.samples) / SAMPLE_RATE / self.beat_s, every).tolist()
 
     def add(self, wave: Wave, beat: float) -> None:
@@ -111,7 +111,7 @@ def _play_band(track: _Track, sound: Sound, rng: np.random.Generator) -> None:
     voice, triad = VOICES[sound.timbre], TRIADS[sound.mode]
     tonic = 45 + int(rng.integers(12))
     chords = tonic if sound.brightness < 700 else tonic + 12
-    bar = 4 if sound.tempo > 90 else 2  # a chord stays for some two seconds
+    bar = 4 if sound.tempo > 90 else 2  # a chord lasts about two seconds
     strum = bar if sound.density < 0.3 else 1 if sound.density < 0.7 else 0.5
     for beat in track.beats(strum):
         root = chords + PROGRESSION[int(beat // bar) % len(PROGRESSION)]
@@ -149,15 +149,15 @@ def _loudness(samples: Wave) -> float:
 
 
 def _shape_spectrum(samples: Wave, centroid: float) -> Wave:
-    """Tilt the spectrum by a power of the frequency, so that its power-weighted centroid comes to lie at `centroid`."""
+    """Tilt the spectrum by a power of the frequency, so that its power-weighted centroid is `centroid`."""
     frequency = np.fft.rfftfreq(len(samples), 1 / SAMPLE_RATE)
     spectrum = np.fft.rfft(samples)
     spectrum[frequency < 30] = 0
-    # Without a ceiling the hi-hats, wide and weak, would make a dark clip hiss.
+    # Without this limit the wide, weak hi-hats would make a dark clip hiss.
     spectrum /= 1 + (frequency / (4 * centroid)) ** 4
     octave = np.log2(np.maximum(frequency, 30) / centroid)
     power = np.abs(spectrum) ** 2
-    # Bands of 1/24 octave stand in for the bins while the exponent is sought.
+    # Bands of 1/24 octave replace the bins in the search for the exponent.
     band = ((octave - octave[0]) * 24).astype(np.int64)
     band_power = np.bincount(band, power)
     band_octave = np.bincount(band, power * octave) / np.maximum(band_power, np.finfo(float).tiny)
@@ -174,7 +174,7 @@ def _shape_spectrum(samples: Wave, centroid: float) -> Wave:
 
 @lru_cache(maxsize=256)
 def _note(voice: Voice, pitch: int, seconds: float) -> Wave:
-    """One note of a MIDI pitch, with a short release."""
+    """Synthesise a note of a MIDI pitch, with a short release."""
     frequency = 440 * 2 ** ((pitch - 69) / 12)
     time = np.arange(int(seconds * SAMPLE_RATE)) / SAMPLE_RATE
     period = _period(voice.rolloff, min(24, int(10_000 / frequency)))
@@ -188,7 +188,7 @@ def _note(voice: Voice, pitch: int, seconds: float) -> Wave:
 
 @lru_cache(maxsize=64)
 def _period(rolloff: float, n_harmonics: int) -> Wave:
-    """One period of a tone, so finely sampled that reading it needs no interpolation."""
+    """Synthesise one period of a tone, sampled finely enough to be read without interpolation."""
     phase = np.arange(1 << 14) / (1 << 14)
     harmonic = np.arange(1, n_harmonics + 1)[:, None]
     tone: Wave = (np.sin(2 * np.pi * harmonic * phase) * harmonic**-rolloff).sum(axis=0)

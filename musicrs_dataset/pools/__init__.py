@@ -1,7 +1,7 @@
-"""Candidate pools: three designs to draw them, and the files they travel in.
+"""Candidate pools: the designs that draw them, and their files.
 
-`paper` is the published recipe, `balanced` makes every title of a subreddit stand equally often, `fresh` takes
-distractors from outside. `musicrs_dataset.audit` tells what each of them gives away.
+`poolset.DESIGNS` is the table of the designs. To add one, write a module with its function, and add its name and rule
+to `poolset`. `musicrs_dataset.audit` shows which routes leak in the pools of each design.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from .balanced import balanced_pools
 from .files import read_pools, with_pools, write_pools
 from .fresh import corpus_of, fresh_pools, read_corpus
 from .paper import paper_pools
-from .poolset import DISTRACTORS, Design, PoolSet, SubredditPools
+from .poolset import DESIGNS, DISTRACTORS, Design, PoolSet, SubredditPools, draw_pools
 
 __all__ = [
+    "DESIGNS",
     "DISTRACTORS",
     "Design",
     "PoolSet",
     "SubredditPools",
     "balanced_pools",
     "corpus_of",
+    "draw_pools",
     "fresh_pools",
     "paper_pools",
     "read_corpus",

@@ -1,12 +1,12 @@
-"""Pools in which every title of a subreddit stands equally often, so that counting titles tells nothing.
+"""Design `balanced`: every title of a subreddit appears equally often, so counts of titles carry no information.
 
-In the published pools a title's frequency gives it away: what is rare is more likely right. Within one is not enough,
-since the rest still leaks; so each subreddit gets one count c, and each of its titles stands in exactly c of its pools,
-as an answer or as a distractor alike. Which pools a title fills up is a random b-matching (`bmatching`). Whatever the
-ground truth of a thread says stays as it is given.
+In the published pools the frequency of a title leaks: rare titles are more often relevant. Equal counts within one are
+not enough, because the rest still leaks. Each subreddit therefore gets one count c, and each of its titles appears in
+exactly c of its pools, as a relevant candidate or as a distractor. A random b-matching (`bmatching`) assigns the titles
+to pools. The ground truth of the threads stays unchanged.
 
-All titles of a subreddit take part, each spelling of a title as a title of its own. To drop the spellings that are
-nobody's answer looks tidy and leaks: of the titles, those that still stood in two spellings would be the popular ones.
+All titles of a subreddit take part, and each spelling counts as a title. Dropping the spellings that are relevant
+nowhere would leak: the titles that still had two spellings would be the popular ones.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .entities import answers_of, by_subreddit, entities_of
 from .poolset import DISTRACTORS, Design, PoolSet, SubredditPools, Track, describe, untracked
 from .seeding import generator, shuffled
 
-# How far pool sizes of one subreddit may lie from each other before another count is tried.
+# Allowed differences of pool sizes within a subreddit, before another count is tried.
 _SLACK = range(4)
 
 
 class _Titles(NamedTuple):
-    """The titles of one subreddit against its threads; both arrays have shape (n_titles, n_threads)."""
+    """Titles of one subreddit and its threads; both arrays have shape (n_titles, n_threads)."""
 
     names: list[str]
     right: Bools
     allowed: Bools
 
     def most(self) -> Ints:
-        """In how many pools each title can stand."""
+        """Return the largest possible number of pools per title."""
         most: Ints = (self.right | self.allowed).sum(axis=1)
         return most
 
@@ -55,29 +55,29 @@ class _Titles(NamedTuple):
 def balanced_pools(
     threads: Sequence[Thread], *, distractors: int = DISTRACTORS, seed: int = 0, track: Track = untracked
 ) -> PoolSet:
-    """Draw pools in which every title of a subreddit stands in exactly the same number of its pools.
+    """Draw pools in which every title of a subreddit appears in exactly the same number of its pools.
 
-    No pool holds a distractor that the replies of its thread name (equality under `normalise`), nor two candidates of
-    one normal form, unless the ground truth itself has them. A title in two subreddits is counted in each by itself. A
-    title is left out only where it is true in so many threads that it cannot stand in enough pools. A thread without
+    No pool holds a distractor that the replies of its thread name (equality under `normalise`). No pool holds two
+    candidates of one normal form, unless the ground truth has them. A title in two subreddits counts separately in
+    each. A title is excluded only if replies name it in so many threads that too few pools remain. A thread without
     ground truth gets a pool too.
 
     Args:
         threads: Threads with `ground_truth` and `all_entities`; existing `candidates` add to the titles.
-        distractors: Wanted distractors per pool on average; the size that comes out is the nearest that the count
-            allows, the same for all pools of a subreddit within a few.
-        seed: The pools are a function of the seed and the threads; a subreddit does not depend on the others.
+        distractors: Wanted mean number of distractors per pool. The result is the nearest size that the count allows.
+            Sizes within a subreddit differ by a few.
+        seed: The pools are a function of the seed and the threads. A subreddit does not depend on the others.
         track: Wraps the loop over subreddits, e.g. in a progress bar.
 
     Returns:
-        The pools, with the count of each subreddit, and a note on each whose pools had to be smaller or larger.
+        The pools, with the count of each subreddit, and a note on each subreddit with smaller or larger pools.
 
     Raises:
         UserError: scipy is not installed, or a subreddit allows no such pools.
     """
     _require_scipy()
     pools: dict[str, tuple[str, ...]] = {}
-    told: dict[str, SubredditPools] = {}
+    statistics: dict[str, SubredditPools] = {}
     notes: list[str] = []
     for name, group in track(list(by_subreddit(threads).items())):
         titles = _titles(group)
@@ -87,9 +87,9 @@ def balanced_pools(
             pool = [chosen.names[i] for i in np.flatnonzero(placed[:, t])]
             pools[thread.thread_id] = shuffled(pool, generator(seed, "order", thread.thread_id))
         rows = (pools[thread.thread_id] for thread in group)
-        told[name] = describe(rows, known=len(entities_of(group)), wanted=wanted, count=count)
-        notes.extend(_note(name, told[name]))
-    return PoolSet(Design.BALANCED, seed, {t.thread_id: pools[t.thread_id] for t in threads}, told, tuple(notes))
+        statistics[name] = describe(rows, known=len(entities_of(group)), wanted=wanted, count=count)
+        notes.extend(_note(name, statistics[name]))
+    return PoolSet(Design.BALANCED, seed, {t.thread_id: pools[t.thread_id] for t in threads}, statistics, tuple(notes))
 
 
 def _titles(group: Sequence[Thread]) -> _Titles:
@@ -123,36 +123,36 @@ def _balance(name: str, titles: _Titles, wanted: float, seed: int) -> tuple[int,
                 return count, placed | chosen.right, chosen
     raise UserError(
         f"r/{name}: its {titles.right.shape[1]} threads and {len(titles.names)} titles allow no pools in which each "
-        "title stands equally often and no right answer is a distractor; use the design `paper` or `fresh`"
+        "title appears equally often and no relevant title is a distractor; use the design `paper` or `fresh`"
     )
 
 
 def _counts(titles: _Titles, wanted: float) -> Iterator[int]:
-    """Counts that are possible, the one whose pools come nearest to the wanted size first."""
+    """Yield the possible counts; first the count whose pools are nearest to the wanted size."""
     n_pools = titles.right.shape[1]
     most = titles.most()
-    is_answer = titles.right.any(axis=1)
-    # An answer stands in the pools it is right in, and may not stand where it is true but unlabelled.
+    is_relevant = titles.right.any(axis=1)
+    # A relevant title is in the pools of its threads, and may not be in others whose replies name it.
     fewest = max(int(titles.right.sum(axis=1).max(initial=0)), 1)
-    highest = int(most[is_answer].min(initial=n_pools))
+    highest = int(most[is_relevant].min(initial=n_pools))
     possible = range(fewest, highest + 1)
     yield from sorted(possible, key=lambda c: (abs(c * int((most >= c).sum()) / n_pools - wanted), c))
 
 
-def _note(name: str, told: SubredditPools) -> Iterator[str]:
-    # A count can only be a whole number; what lies further off than half a step is a shortage or an excess.
-    reach = told.wanted / (2 * (told.count or 1)) + 1
-    smallest, largest = told.size
-    held = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-    if largest < told.wanted - reach:
+def _note(name: str, statistics: SubredditPools) -> Iterator[str]:
+    # A count is a whole number, so a deviation of more than half a step is a shortage or an excess.
+    reach = statistics.wanted / (2 * (statistics.count or 1)) + 1
+    smallest, largest = statistics.size
+    sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+    if largest < statistics.wanted - reach:
         yield (
-            f"r/{name}: {told.entities} titles are too few for {told.wanted:.0f} candidates a pool; "
-            f"its pools hold {held}, each title stands in {told.count}"
+            f"r/{name}: {statistics.entities} titles are too few for {statistics.wanted:.0f} candidates per pool; "
+            f"its pools hold {sizes}, each title appears in {statistics.count}"
         )
-    elif smallest > told.wanted + reach:
+    elif smallest > statistics.wanted + reach:
         yield (
-            f"r/{name}: some title is right in {told.count} threads, so every title stands in {told.count} pools, "
-            f"which hold {held} candidates and not {told.wanted:.0f}"
+            f"r/{name}: a title is relevant in {statistics.count} threads, so every title appears in "
+            f"{statistics.count} pools; they hold {sizes} candidates, not {statistics.wanted:.0f}"
         )
 
 

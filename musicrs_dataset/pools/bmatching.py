@@ -1,10 +1,11 @@
-"""A random bipartite b-matching: which title goes into which pool, when every title has to go into a given number.
+"""Random bipartite b-matching: assign titles to pools, with a given number of pools per title.
 
-Every admissible pair of title and pool gets an independent uniform cost, and the matching of least total cost is taken.
-The costs treat all titles and all pools alike, so nothing but the requirements themselves shows in the result; and as
-they are drawn from a continuum, the cheapest matching is unique, hence a function of the seed and not of the solver.
-The constraints are two nested families of sets (titles; pools with the spellings of one title inside them), so the
-linear program has integral vertices and its simplex solution is the matching (Edmonds 1970; Schrijver 2003, §41).
+Every admissible pair of title and pool gets an independent uniform cost, and the result is the matching of least total
+cost. The costs treat all titles and all pools alike, so the result shows nothing but the requirements. The costs are
+drawn from a continuum, so the cheapest matching is unique. It is a function of the seed and not of the solver.
+
+The constraints are two nested families of sets (titles; pools with the spellings of one title inside them). The linear
+program therefore has integral vertices, and its simplex solution is the matching (Edmonds 1970; Schrijver 2003, §41).
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ def random_b_matching(
     """Match titles to pools at random.
 
     Args:
-        allowed: Shape (n_titles, n_pools): true where the title may stand in the pool.
-        need: Shape (n_titles,): pools that each title must be matched to.
+        allowed: Shape (n_titles, n_pools): True if the title may be in the pool.
+        need: Shape (n_titles,): number of pools of each title.
         low: Shape (n_pools,): fewest titles of each pool.
         high: Shape (n_pools,): most titles of each pool.
-        exclusive: Groups of titles (spellings of one title) of which a pool may hold one at most.
-        rng: Draws the costs.
+        exclusive: Groups of titles (spellings of one title); a pool holds at most one of each group.
+        rng: Generator that draws the costs.
 
     Returns:
-        Shape (n_titles, n_pools), true where matched; None where no matching meets the requirements.
+        Shape (n_titles, n_pools), True if matched; None if no matching meets the requirements.
 
     Raises:
-        RuntimeError: The solver stopped without an answer.
+        RuntimeError: The solver stopped without a result.
     """
     cost = rng.random(allowed.shape)
-    # Dear pairs are hardly ever needed, and without them the program is a third as large.
-    for dearest in (0.35, 1.0):
-        matched = _cheapest(cost, allowed & (cost < dearest), need, low, high, exclusive)
+    # Expensive pairs are rarely needed, and without them the program is a third as large.
+    for max_cost in (0.35, 1.0):
+        matched = _cheapest(cost, allowed & (cost < max_cost), need, low, high, exclusive)
         if matched is not None:
             return matched
     return None
@@ -74,16 +75,16 @@ def _cheapest(
     in_pool = sums(pool, n_pools)
     at_most = [in_pool, -in_pool, sums(spelled, len(exclusive) * n_pools)]
     bounds = np.concatenate([high, -low, np.ones(len(exclusive) * n_pools)])
-    found = linprog(
+    solution = linprog(
         cost[title, pool],
         A_ub=sparse.vstack(at_most, format="csr"), b_ub=bounds,
         A_eq=sums(title, n_titles), b_eq=need,
         bounds=(0, 1), method="highs-ds",
     )  # fmt: skip
-    if found.status == 2:
+    if solution.status == 2:
         return None
-    if found.status != 0:
-        raise RuntimeError(f"the linear program of the pools was not solved: {found.message}")
+    if solution.status != 0:
+        raise RuntimeError(f"the linear program of the pools was not solved: {solution.message}")
     matched = np.zeros_like(allowed)
-    matched[title, pool] = found.x > 0.5
+    matched[title, pool] = solution.x > 0.5
     return matched

@@ -1,4 +1,4 @@
-"""The titles that a pool can be filled from, and which of them may stand in a given thread's pool."""
+"""Titles that can fill pools, and titles that may not be distractors in a thread's pool."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def by_subreddit(threads: Sequence[Thread]) -> dict[str, list[Thread]]:
 
 
 def entities_of(threads: Iterable[Thread]) -> list[str]:
-    """Every title that the threads' ground truth, replies and pools hold, letter for letter, sorted.
+    """List every title in the threads' ground truth, replies and pools, as distinct exact strings, sorted.
 
-    Titles whose normal form is empty match nothing and are left out, unless a ground truth has them.
+    Titles with an empty normal form match nothing and are excluded, unless a ground truth has them.
     """
-    right: set[str] = set()
+    relevant: set[str] = set()
     names: set[str] = set()
     for thread in threads:
-        right.update(thread.ground_truth)
+        relevant.update(thread.ground_truth)
         names.update(thread.all_entities, thread.candidates)
-    return sorted(right | {name for name in names if normalise(name)})
+    return sorted(relevant | {name for name in names if normalise(name)})
 
 
 def answers_of(thread: Thread) -> frozenset[str]:
-    """Normal forms of all that the replies of a thread name: none of it can be a wrong answer there."""
+    """Return the normal forms of all titles that the replies of a thread name; none may be a distractor there."""
     return frozenset(normalise(name) for name in (*thread.ground_truth, *thread.all_entities))
 
 
 def one_spelling(names: Iterable[str]) -> list[str]:
-    """Drop further spellings: of titles with one normal form the first stays, and none whose form is empty."""
+    """Keep the first title of each normal form, and drop titles with an empty normal form."""
     first: dict[str, str] = {}
     for name in names:
         first.setdefault(normalise(name), name)

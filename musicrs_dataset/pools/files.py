@@ -1,4 +1,4 @@
-"""Pool files: JSON lines of `{"thread_id": ..., "candidates": [...]}`, with a manifest beside them."""
+"""Pool files: JSON lines of `{"thread_id": ..., "candidates": [...]}`, each with a manifest."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ Pools = Mapping[str, tuple[str, ...]]
 
 
 def manifest_path(path: str | Path) -> Path:
-    """Where the manifest of a pool file lies: `pools.jsonl` has `pools.manifest.json`."""
+    """Return the path of the manifest of a pool file: `pools.manifest.json` for `pools.jsonl`."""
     return Path(path).with_suffix(".manifest.json")
 
 
-def write_pools(path: str | Path, made: PoolSet, threads: Sequence[Thread], *, source: str) -> dict[str, Any]:
-    """Write pools as JSON lines, and beside them a manifest of what they are and what they were made from.
+def write_pools(path: str | Path, pool_set: PoolSet, threads: Sequence[Thread], *, source: str) -> dict[str, Any]:
+    """Write pools as JSON lines, with a manifest next to them.
 
     The same pools give the same bytes in both files.
 
     Args:
-        path: The file to write, by custom `*.jsonl`.
-        made: The pools.
-        threads: The threads that they are for.
-        source: What the user called the dataset.
+        path: The file to write, usually `*.jsonl`.
+        pool_set: The pools.
+        threads: The threads of the pools.
+        source: Name of the dataset as the user gave it.
 
     Returns:
         The manifest: design, seed, source and its fingerprint, fingerprint of the threads with these pools, sha256 of
-        the file, and per subreddit how the pools came out.
+        the file, and statistics per subreddit.
 
     Raises:
-        UserError: A pool lacks a right answer, or threads and pools do not belong together.
+        UserError: A pool lacks a relevant candidate, or threads and pools do not belong together.
     """
-    pooled = with_pools(threads, made.pools)
-    lines = [to_json({"thread_id": name, "candidates": list(pool)}) + "\n" for name, pool in made.pools.items()]
+    pooled = with_pools(threads, pool_set.pools)
+    lines = [to_json({"thread_id": name, "candidates": list(pool)}) + "\n" for name, pool in pool_set.pools.items()]
     manifest = {
-        "design": made.design,
-        "seed": made.seed,
+        "design": pool_set.design,
+        "seed": pool_set.seed,
         "source": source,
         "source_fingerprint": fingerprint_of(threads),
         "fingerprint": fingerprint_of(pooled),
         "sha256": hashlib.sha256("".join(lines).encode()).hexdigest(),
-        "n_threads": len(made.pools),
-        "subreddits": {name: asdict(told) for name, told in made.subreddits.items()},
-        "notes": list(made.notes),
+        "n_threads": len(pool_set.pools),
+        "subreddits": {name: asdict(statistics) for name, statistics in pool_set.subreddits.items()},
+        "notes": list(pool_set.notes),
     }
     write_text(path, lines)
     write_text(manifest_path(path), [to_json(manifest, indent=2), "\n"])
@@ -71,40 +71,40 @@ def read_pools(path: str | Path) -> dict[str, tuple[str, ...]]:
         Thread id to candidates, in file order.
 
     Raises:
-        UserError: The file is missing, not UTF-8 or not JSON lines; a field is missing or of another type; a thread
-            stands twice; a pool is empty or holds a candidate twice.
+        UserError: The file is missing, not UTF-8 or not JSON lines. A field is missing or of another type. A thread
+            appears twice. A pool is empty or holds a candidate twice.
     """
     pools: dict[str, tuple[str, ...]] = {}
     for row in read_objects(path):
         thread_id, candidates = row.string("thread_id"), row.strings("candidates")
         where = f"{row.where}, thread {plain(thread_id)}"
         if thread_id in pools:
-            raise UserError(f"{where}: it stands twice in this file, expected once")
+            raise UserError(f"{where}: appears twice in this file, expected once")
         if not candidates:
             raise UserError(f"{where}: candidates is an empty list, expected titles")
         for candidate, times in Counter(candidates).items():
             if times > 1:
-                raise UserError(f"{where}: the candidate {show(candidate)} stands {times} times, expected once")
+                raise UserError(f"{where}: the candidate {show(candidate)} appears {times} times, expected once")
             if not candidate.strip():
                 raise UserError(f"{where}: the candidate {show(candidate)} is blank, expected a title")
         pools[thread_id] = tuple(candidates)
     if not pools:
-        raise UserError(f"{path}: the file holds no pools")
+        raise UserError(f"{path}: found no pools, expected at least one")
     return pools
 
 
 def with_pools(threads: Sequence[Thread], pools: Pools) -> list[Thread]:
-    """Give threads other pools; ground truth and everything else stays.
+    """Replace the pools of threads; ground truth and all other fields stay.
 
     Args:
         threads: The threads of a dataset.
-        pools: Thread id to candidates, one for every thread.
+        pools: Thread id to candidates, one pool per thread.
 
     Returns:
-        The threads, in the order given, with their new candidates.
+        The threads in the same order, with their new candidates.
 
     Raises:
-        UserError: A thread has no pool, a pool no thread, or a pool lacks an item of its thread's ground truth.
+        UserError: A thread has no pool, a pool has no thread, or a pool lacks a title of its thread's ground truth.
     """
     known = {thread.thread_id for thread in threads}
     without = [thread.thread_id for thread in threads if thread.thread_id not in pools]
@@ -112,9 +112,7 @@ def with_pools(threads: Sequence[Thread], pools: Pools) -> list[Thread]:
     if without or unknown:
         faults = [f"{len(without)} threads have no pool ({some(without, 3)})"] if without else []
         faults += [f"{len(unknown)} pools are for other threads ({some(unknown, 3)})"] if unknown else []
-        raise UserError(
-            f"the pools are not those of this dataset: {' and '.join(faults)}; expected one for each thread"
-        )
+        raise UserError(f"the pools do not match this dataset: {' and '.join(faults)}; expected one pool per thread")
     pooled = []
     for thread in threads:
         pool = pools[thread.thread_id]
@@ -122,12 +120,12 @@ def with_pools(threads: Sequence[Thread], pools: Pools) -> list[Thread]:
         if lacking:
             raise UserError(
                 f"thread {thread.thread_id}: its pool lacks {some([show(item) for item in lacking], 3)} of its ground "
-                "truth, expected every item letter for letter"
+                "truth, expected every title as an exact string"
             )
         pooled.append(replace(thread, candidates=pool))
     return pooled
 
 
 def fingerprint_of(threads: Sequence[Thread]) -> str:
-    """Fingerprint of threads with their pools and labels; see `musicrs_metric.runs.references.fingerprint`."""
+    """Compute the fingerprint of threads; see `musicrs_metric.runs.references.fingerprint`."""
     return fingerprint((thread.thread_id, thread.candidates, thread.ground_truth) for thread in threads)

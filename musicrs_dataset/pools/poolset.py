@@ -1,23 +1,27 @@
-"""What every design of pools returns: the pools, how they were made, and what had to give."""
+"""Table of the pool designs, and the pools that each design returns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
+
+from musicrs_metric.errors import UserError
 
 from ..records import Thread
 
-# The published recipe: up to 10 right answers and 90 distractors.
+# The published recipe: up to 10 relevant candidates and 90 distractors.
 DISTRACTORS = 90
 
-# Subreddits with their threads, and what may be laid around the loop over them.
+# Subreddits with their threads, and a wrapper of the loop over them, such as a progress bar.
 Groups = list[tuple[str, list[Thread]]]
 Track = Callable[[Groups], Iterable[tuple[str, list[Thread]]]]
+Corpus = Mapping[str, Sequence[str]]
 
 
 class Design(StrEnum):
-    """How pools are drawn; see the modules of these names."""
+    """Names of the pool designs. Each needs an entry in `DESIGNS`."""
 
     PAPER = "paper"
     BALANCED = "balanced"
@@ -25,16 +29,40 @@ class Design(StrEnum):
 
 
 @dataclass(frozen=True)
+class DesignRule:
+    """Rule of one pool design.
+
+    Attributes:
+        function: `module:function` in this package. It takes the threads and the keywords `distractors`, `seed` and
+            `track`, and returns a `PoolSet`.
+        help: The rule in a few words, for the help text of `--design`.
+        needs_corpus: True if the function takes a corpus as its second argument.
+    """
+
+    function: str
+    help: str
+    needs_corpus: bool = False
+
+
+# The one table of designs. A name is a member of `Design` with its rule here, so a design without a rule is refused.
+DESIGNS: dict[Design, DesignRule] = {
+    Design.PAPER: DesignRule("paper:paper_pools", "ground truth and random titles of the subreddit, as published"),
+    Design.BALANCED: DesignRule("balanced:balanced_pools", "every title of a subreddit in equally many pools"),
+    Design.FRESH: DesignRule("fresh:fresh_pools", "distractors from --corpus, each used once", needs_corpus=True),
+}
+
+
+@dataclass(frozen=True)
 class SubredditPools:
-    """How the pools of one subreddit came out.
+    """Statistics of the pools of one subreddit.
 
     Attributes:
         threads: Number of threads.
-        entities: Distinct candidates, letter for letter, over all its pools.
-        left_out: Titles of the subreddit that stand in none of its pools.
-        size: Candidates of the smallest and of the largest pool.
-        wanted: Mean size that was asked for.
-        count: Number of pools that each entity stands in, where the design makes that equal; else None.
+        entities: Distinct candidates (exact strings) over all its pools.
+        left_out: Titles of the subreddit that appear in none of its pools.
+        size: Number of candidates in the smallest and in the largest pool.
+        wanted: Requested mean size.
+        count: Number of pools in which each candidate appears, if the design makes it equal; else None.
     """
 
     threads: int
@@ -50,11 +78,11 @@ class PoolSet:
     """Pools for a set of threads.
 
     Attributes:
-        design: How they were drawn.
-        seed: The seed they are a function of.
+        design: Pool design.
+        seed: Seed of the random draws.
         pools: Thread id to candidates in stored (shuffled) order, threads in dataset order.
-        subreddits: Subreddit to how its pools came out.
-        notes: What a user should know, e.g. a subreddit too small for the size asked for; one sentence each.
+        subreddits: Subreddit to the statistics of its pools.
+        notes: Notes for the user, e.g. on a subreddit with too few titles; one sentence each.
     """
 
     design: Design
@@ -67,7 +95,14 @@ class PoolSet:
 def describe(
     pools: Iterable[tuple[str, ...]], *, known: int, wanted: float, count: int | None = None
 ) -> SubredditPools:
-    """Summarise the pools of one subreddit; `known` is the number of titles it has."""
+    """Compute the statistics of the pools of one subreddit.
+
+    Args:
+        pools: Its pools.
+        known: Number of titles of the subreddit.
+        wanted: Requested mean size.
+        count: Number of pools in which each candidate appears, if it is equal.
+    """
     rows = list(pools)
     distinct = {name for row in rows for name in row}
     sizes = [len(row) for row in rows]
@@ -75,5 +110,61 @@ def describe(
 
 
 def untracked(groups: Groups) -> Groups:
-    """No progress bar."""
+    """Return the groups as they are, without a progress bar."""
     return groups
+
+
+def design_rule(design: Design) -> DesignRule:
+    """Return the rule of a pool design.
+
+    Args:
+        design: Name of the design.
+
+    Returns:
+        The entry of the design in `DESIGNS`.
+
+    Raises:
+        UserError: The design has no entry.
+    """
+    rule = DESIGNS.get(design)
+    if rule is None:
+        raise UserError(
+            f"pool design {str(design)!r}: no rule in DESIGNS ({__name__}), expected one of {', '.join(DESIGNS)}; "
+            "add its rule to the table"
+        )
+    return rule
+
+
+def draw_pools(
+    threads: Sequence[Thread],
+    design: Design,
+    *,
+    corpus: Corpus | None = None,
+    distractors: int = DISTRACTORS,
+    seed: int = 0,
+    track: Track = untracked,
+) -> PoolSet:
+    """Draw pools by a design.
+
+    Args:
+        threads: Threads with `ground_truth` and `all_entities`.
+        design: Name of the design.
+        corpus: Subreddit to titles from outside the test set, for designs that need them.
+        distractors: Wanted distractors per pool.
+        seed: Seed of the random draws.
+        track: Wraps the loop over subreddits, e.g. in a progress bar.
+
+    Returns:
+        The pools; the same arguments give the same pools.
+
+    Raises:
+        UserError: The design has no rule, the corpus is missing or not needed, or the threads allow no such pools.
+    """
+    rule = design_rule(design)
+    if rule.needs_corpus != (corpus is not None):
+        found, expected = ("none", "one") if corpus is None else ("one", "none")
+        raise UserError(f"pool design {str(design)!r}, corpus of titles: found {found}, expected {expected}")
+    module, _, function = rule.function.partition(":")
+    draw: Callable[..., PoolSet] = getattr(import_module(f".{module}", __package__), function)
+    inputs = (threads,) if corpus is None else (threads, corpus)
+    return draw(*inputs, distractors=distractors, seed=seed, track=track)

@@ -1,4 +1,4 @@
-"""Generators whose draws depend on a seed and a name, and on nothing that happened before."""
+"""Random generators that depend only on a seed and a name."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Derive a random generator, so that one thread's draws do not move when another thread is added.
+    """Derive a random generator, so that an added thread does not change the draws of the others.
 
     Args:
-        seed: The seed of the whole, at least 0.
-        names: What the draws are for, e.g. "order" and a thread id.
+        seed: Seed of all draws, at least 0.
+        names: Purpose of the draws, e.g. "order" and a thread id.
 
     Returns:
         A generator; the same arguments give the same draws.
@@ -22,5 +22,5 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 
 
 def shuffled(items: list[str], rng: np.random.Generator) -> tuple[str, ...]:
-    """The items in random order."""
+    """Return the items in random order."""
     return tuple(items[i] for i in rng.permutation(len(items)))

@@ -1,1 +1,1 @@
-"""The dataset repository on disk: build, card, Parquet files, installation, upload."""
+"""Dataset folder on disk: build, card, Parquet files, installation, upload."""

@@ -1,4 +1,4 @@
-"""Writes a dataset folder: Parquet shards of each configuration, the card and the manifest, all or nothing."""
+"""Write a dataset folder in one step: Parquet shards of each configuration, the card and the manifest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError, some
 
 from ..audio.clip_plan import ClipPlan
-from ..checks import invalid_rows, odd_rows
+from ..checks import invalid_rows, suspicious_rows
 from ..describe import describe
 from ..pools.files import with_pools
 from ..records import Thread
@@ -41,22 +41,22 @@ def build(
     """Write a dataset that `load_dataset` reads by path, on `datasets` 3.6 to 5.x.
 
     Args:
-        threads: The conversations, in dataset order.
-        out: The directory in which the folder is made or, where it is a dataset, replaced. Its name is
-            `about.loads_as`.
-        about: What must be said of them.
-        configs: Which of the published configurations to write.
-        pools: Further pools; each brings one more configuration per entry of `configs`, with the audio once more.
-        add_clips: Gives a thread its clips when its turn comes, so that memory never holds them all.
-        clip_plan: How it cuts them, for the card and the manifest.
-        shard_bytes: Size at which a file ends.
+        threads: The threads, in dataset order.
+        out: Parent directory of the dataset folder. The folder has the name `about.loads_as`; a dataset of that name is
+            replaced.
+        about: Origin and terms of the data.
+        configs: Published configurations to write.
+        pools: Other pools. Each adds one configuration per entry of `configs`, with its own copy of the audio.
+        add_clips: Adds the clips to one thread at a time, so that memory never holds all clips.
+        clip_plan: Plan of the clips, for the card and the manifest.
+        shard_bytes: Size at which a new file starts.
         track: Wraps the loop over threads, for a progress bar.
 
     Returns:
-        The folder. It takes its place in one step: a build that fails or is killed leaves the old one as it was.
+        The folder. It is replaced in one step, so a failed or killed build leaves the old folder.
 
     Raises:
-        UserError: Threads or pools are not valid, or something else stands where the folder is to be.
+        UserError: Threads or pools are invalid, or the path of the folder holds other files.
     """
     target = Path(out) / about.loads_as
     _check_target(target)
@@ -68,11 +68,11 @@ def build(
     complete = tracked if add_clips is None else map(add_clips, tracked)
     try:
         with replacing_folder(target) as folder:
-            entries, light, audio_sha256 = _write_rows(folder, complete, configs, pooled, shard_bytes)
+            entries, without_audio, audio_sha256 = _write_rows(folder, complete, configs, pooled, shard_bytes)
             hashes = {entry.name: entry.sha256 for entry in pools}
             pools_entries = (
-                PoolsEntry(name, describe(rows), tuple(odd_rows(rows)), hashes.get(name))
-                for name, rows in (pooled | {"": light}).items()
+                PoolsEntry(name, describe(rows), tuple(suspicious_rows(rows)), hashes.get(name))
+                for name, rows in (pooled | {"": without_audio}).items()
             )
             manifest = Manifest(about, entries, tuple(pools_entries), audio_sha256, clip_plan)
             manifest.write(folder)
@@ -82,8 +82,7 @@ def build(
     return target
 
 
-def without_bytes(thread: Thread) -> Thread:
-    """The thread with what is known of its clips, and without their sound."""
+def _without_bytes(thread: Thread) -> Thread:
     return replace(thread, clips=thread.clips and tuple(replace(clip, audio=b"") for clip in thread.clips))
 
 
@@ -94,27 +93,27 @@ def _write_rows(
     pooled: Mapping[str, Sequence[Thread]],
     shard_bytes: int,
 ) -> tuple[tuple[ConfigEntry, ...], list[Thread], str | None]:
-    """Write all configurations in one pass; returns what they are, the threads without sound, the hash of the sound."""
+    """Write all configurations in one pass; returns their entries, the threads without clip bytes, the audio hash."""
     writers = {
         (pools, config): ShardWriter(folder / _joined(config, pools), arrow_schema(CONFIGS[config]), shard_bytes)
         for pools in pooled
         for config in configs
     }
-    audio, light = AudioDigest(), []
+    audio, without_audio = AudioDigest(), []
     with ExitStack() as stack:
         for writer in writers.values():
             stack.enter_context(writer)
-        for place, thread in enumerate(threads):
+        for position, thread in enumerate(threads):
             for (pools, config), writer in writers.items():
-                row = replace(thread, candidates=pooled[pools][place].candidates)
+                row = replace(thread, candidates=pooled[pools][position].candidates)
                 writer.write(to_row(row, CONFIGS[config]))
             audio.update(thread)
-            light.append(without_bytes(thread))
+            without_audio.append(_without_bytes(thread))
     entries = tuple(
         ConfigEntry(_joined(config, pools), CONFIGS[config], pools, writer.rows, shards_of(folder, writer.files))
         for (pools, config), writer in writers.items()
     )
-    return entries, light, audio.value()
+    return entries, without_audio, audio.value()
 
 
 def _joined(config: str, pools: str) -> str:
@@ -125,19 +124,17 @@ def _check_target(target: Path) -> None:
     if target.parent.exists() and not target.parent.is_dir():
         raise UserError(f"{target.parent}: a file, expected a directory to build in")
     if (target.parent / MANIFEST).exists():
-        raise UserError(f"{target.parent}: a built dataset; give the directory that it lies in, {target.parent.parent}")
+        raise UserError(f"{target.parent}: a built dataset; give its parent directory, {target.parent.parent}")
     if target.is_symlink():
-        raise UserError(
-            f"{target}: a link, which a build would replace; give the directory in which a folder is to be made"
-        )
+        raise UserError(f"{target}: a symbolic link, which a build would replace; give another directory")
     if not target.exists():
         return
-    # A build replaces the folder whole, so nothing may stand in it that no build has written.
-    strangers = files_not_written(target)
-    if strangers:
+    # A build replaces the whole folder, so a folder with other files is refused.
+    foreign = files_not_written(target)
+    if foreign:
         raise UserError(
-            f"{target}: holds {some(strangers, 3)}, which no build has written and this one would delete; "
-            "move it away, or give another directory"
+            f"{target}: holds {some(foreign, 3)}, which no build wrote and this build would delete; "
+            "move these files away, or give another directory"
         )
 
 
@@ -149,15 +146,15 @@ def _check_names(configs: Sequence[str], pools: Sequence[NamedPools]) -> None:
     bad = [name for name in names if not (name.isidentifier() and name.isascii()) or names.count(name) > 1]
     if bad:
         raise UserError(
-            f"pools named {bad[0]!r}: expected different names of letters, digits and underscores, such as balanced"
+            f"pools named {bad[0]!r}: expected distinct names of letters, digits and underscores, such as balanced"
         )
 
 
 def _check_rows(threads: Sequence[Thread], pools: str) -> None:
     if not threads:
-        raise UserError("there are no threads to build from")
-    found = invalid_rows(threads)
-    if found:
+        raise UserError("found no threads to build from, expected at least one")
+    findings = invalid_rows(threads)
+    if findings:
         where = f"with the pools {pools!r}, " if pools else ""
-        told = "; ".join(f"{finding.count} {finding.what} ({some(finding.where, 3)})" for finding in found)
-        raise UserError(f"{where}the threads are not a valid dataset: {told}; mend the source and build again")
+        faults = "; ".join(f"{finding.count} {finding.what} ({some(finding.where, 3)})" for finding in findings)
+        raise UserError(f"{where}the threads are not a valid dataset: {faults}; fix the source and build again")

@@ -1,4 +1,4 @@
-"""What a build takes away: the dataset that stood in its place, and is gone when the build ends."""
+"""Compare a new build with the dataset that it replaces, and list the losses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .manifest import MANIFEST
 
 
 def manifest_of(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a dataset folder; None where there is none that can be read."""
+    """Read the manifest of a dataset folder; None if it is missing or unreadable."""
     try:
         values = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -21,21 +21,21 @@ def manifest_of(folder: Path) -> dict[str, Any] | None:
     return values if isinstance(values, dict) and isinstance(values.get("configs"), dict) else None
 
 
-def what_is_lost(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
-    """Say what the dataset that was replaced had and the new one lacks, or has otherwise.
+def lost_in_rebuild(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
+    """List the contents of a replaced dataset that the new dataset lacks or changes.
 
     Args:
-        before: Its manifest; None where there was none.
-        after: The manifest of what stands there now.
+        before: Manifest of the replaced dataset, or None.
+        after: Manifest of the new dataset, or None.
 
     Yields:
-        One sentence each.
+        One sentence per loss.
     """
     if before is None or after is None:
         return
-    gone = [name for name in before["configs"] if name not in after["configs"]]
-    if gone:
-        yield f"replaced a dataset that also had the configurations {some(gone)}"
+    lost = [name for name in before["configs"] if name not in after["configs"]]
+    if lost:
+        yield f"replaced a dataset that also had the configurations {some(lost)}"
     if before.get("audio_sha256") and not after.get("audio_sha256"):
         yield "replaced a dataset with audio by one without; build with --audio to keep the clips"
     changed = [

@@ -1,4 +1,4 @@
-"""Folders replaced as one: after a crash there is the old folder or the new one, never a mixture."""
+"""Replace folders in one step, so that a crash leaves the old folder or the new one, never a mixture."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_HERE = -100  # AT_FDCWD
+_CURRENT_FOLDER = -100  # AT_FDCWD
 _EXCHANGE = 2  # RENAME_EXCHANGE
 
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
-    """Make a folder that takes the place of `target` when it is complete.
+    """Write a folder that replaces `target` when it is complete.
 
     Args:
-        target: The folder to make or to replace, with everything in it.
+        target: The folder to create, or to replace with all its files.
 
     Yields:
-        An empty folder beside it to write into. If the block raises, it is removed and `target` stays as it was; what
-        a killed process left behind is removed by the next one.
+        An empty folder next to `target` to write into. If the block raises, the folder is removed and `target` stays
+        unchanged. The next process removes the folder of a killed process.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    for left in target.parent.glob(f".{target.name}.*.part"):
-        if not _is_running(left.suffixes[-2][1:]):
-            shutil.rmtree(left, ignore_errors=True)
+    for leftover in target.parent.glob(f".{target.name}.*.part"):
+        if not _is_running(leftover.suffixes[-2][1:]):
+            shutil.rmtree(leftover, ignore_errors=True)
     part = target.parent / f".{target.name}.{os.getpid()}.part"
     part.mkdir()
     try:
@@ -40,30 +40,30 @@ def replacing_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _exchange(one: Path, other: Path) -> None:
+def _exchange(new: Path, old: Path) -> None:
     """Swap two folders; in one step on Linux, elsewhere in three renames."""
     with suppress(AttributeError, OSError):  # no such call on this system, or not on this file system
         libc = ctypes.CDLL(None, use_errno=True)
-        if libc.renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+        if libc.renameat2(_CURRENT_FOLDER, os.fsencode(new), _CURRENT_FOLDER, os.fsencode(old), _EXCHANGE) == 0:
             return
-    aside = other.with_name(f"{other.name}.old")
+    aside = old.with_name(f"{old.name}.old")
     shutil.rmtree(aside, ignore_errors=True)
-    other.rename(aside)
+    old.rename(aside)
     try:
-        one.rename(other)
+        new.rename(old)
     except OSError:
-        aside.rename(other)
+        aside.rename(old)
         raise
-    aside.rename(one)
+    aside.rename(new)
 
 
 def _is_running(process: str) -> bool:
-    if os.name != "posix":  # elsewhere signal 0 is no question
+    if os.name != "posix":  # on other systems signal 0 is no harmless test
         return True
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return False
-    except (ValueError, OverflowError, OSError):  # no process number, so no folder of ours; or somebody else's process
+    except (ValueError, OverflowError, OSError):  # no process number, or the process of another user
         return True
     return True

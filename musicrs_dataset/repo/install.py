@@ -1,11 +1,11 @@
-"""Makes the literal `load_dataset("musicrs")` work from any directory, offline, with any version of `datasets`.
+"""Install a dataset, so that `load_dataset("musicrs")` works from any directory, offline, with any `datasets` version.
 
 The rows of each configuration go into the cache of `datasets`, under the hash of their content, where no other folder
-called musicrs can write. A note beside them says what the name stands for. Two files in the environment make `datasets`
+called musicrs can write. A note next to them records the data of the name. Two files in the environment make `datasets`
 read the note: see `musicrs_metric.base.name_hook`.
 
-Without these files `datasets` would serve whichever folder of its cache changed last, and that may hold other rows.
-Each configuration therefore also has a sign: a folder that `datasets` cannot read. It then refuses the name with an
+Without these files `datasets` would load the folder of its cache that changed last, which may hold other rows. Each
+configuration therefore also has a sign: a folder that `datasets` cannot read. `datasets` then refuses the name with an
 error that shows the name of the sign. The sign survives every way to copy a cache.
 """
 
@@ -23,6 +23,7 @@ from typing import Any
 
 from musicrs_metric.base import name_hook
 from musicrs_metric.base.files import to_json, write_text
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.base.named_dataset import Installation, first_line, load_named, read_installation
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.references import DEFAULT_DATASET, dataset_folder, fingerprint
@@ -45,15 +46,15 @@ _LABELS = ["thread_id", "candidates", "ground_truth"]
 
 @dataclass(frozen=True)
 class Installed:
-    """What was installed.
+    """Result of an installation.
 
     Attributes:
         configs: Configurations, the default first.
-        default: The one that `load_dataset("musicrs")` gives.
-        cache: The folder of the `datasets` cache that holds them.
-        metric: Whether `evaluate.load("musicrs")` was installed too.
-        environment: The folder of the environment that makes `datasets` read the note; None where none can be written.
-        replaced: The other data that the name stood for until now; None where there were none, or nothing is known.
+        default: Configuration that `load_dataset("musicrs")` loads.
+        cache: Folder of the `datasets` cache with the rows.
+        metric: True if `evaluate.load("musicrs")` was installed too.
+        environment: Folder of the environment whose files make `datasets` read the note; None if none is writable.
+        replaced: The dataset that had the name before, if it has other data and is known; else None.
     """
 
     configs: tuple[str, ...]
@@ -64,18 +65,18 @@ class Installed:
     replaced: Installation | None = None
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """Return one line for the user."""
         before = self.replaced
         instead = f", in place of {before.describe(before.default)}" if before else ""
         line = f'installed: load_dataset("{DEFAULT_DATASET}") with {", ".join(self.configs)}{instead}'
         if self.environment is None:
             return f"{line}; {_NO_ENVIRONMENT}"
-        return f"{line}; set HF_HUB_OFFLINE=1 to spare a look at the Hub"
+        return f"{line}; set HF_HUB_OFFLINE=1 to avoid requests to the Hub"
 
 
 _NO_ENVIRONMENT = (
-    f"the packages of this Python cannot be written to, so `datasets` refuses the name {DEFAULT_DATASET!r}: use a "
-    "Python environment of your own, or call musicrs_dataset.load"
+    f"the packages of this Python are not writable, so `datasets` refuses the name {DEFAULT_DATASET!r}: use your own "
+    "Python environment, or call musicrs_dataset.load"
 )
 
 
@@ -83,22 +84,22 @@ def install(dataset: str | Path, *, metric: bool = True) -> Installed:
     """Install a dataset folder under the name "musicrs".
 
     Args:
-        dataset: The directory given to `build`, or the folder in it; its own name does not matter.
-        metric: Whether to install the metric of the same name too.
+        dataset: The directory given to `build`, or the folder in it, under any name.
+        metric: True to install the metric of the same name too.
 
     Returns:
-        What was installed.
+        The result.
 
     Raises:
-        UserError: There is no dataset in that directory, it cannot be read, or the cache cannot be written.
+        UserError: The directory has no readable dataset, or the cache is not writable.
     """
     folder = dataset_folder(dataset)
     if folder is None:
         raise UserError(f"{dataset}: a name, expected the directory given to `musicrs_dataset build --out`")
     before = read_installation()
     cache = Path(name_hook.datasets_cache()) / DEFAULT_DATASET
-    there = config_names(folder)
-    names = [name for name in CONFIGS if name in there] + [name for name in there if name not in CONFIGS]
+    found = config_names(folder)
+    names = [name for name in CONFIGS if name in found] + [name for name in found if name not in CONFIGS]
     try:
         note = _write_rows(folder, names, cache)
         for config in {*names, *CONFIGS}:
@@ -108,7 +109,7 @@ def install(dataset: str | Path, *, metric: bool = True) -> Installed:
     except OSError as error:
         raise UserError(
             f"{folder}: complete, but not installed ({error.strerror or error}: {error.filename}); set HF_HOME to a "
-            "folder that can be written, or build with --no-install and load it by path"
+            "writable folder, or build with --no-install and load the dataset by path"
         ) from error
     if metric:
         from musicrs_metric.hub.install import install_metric
@@ -124,11 +125,10 @@ def install(dataset: str | Path, *, metric: bool = True) -> Installed:
 
 
 def check() -> Iterator[tuple[bool, str]]:
-    """Check what the name "musicrs" stands for.
+    """Check the installation of the name "musicrs".
 
     Yields:
-        Whether it is as installed, and one line that says what was found: for the note, each configuration and this
-        environment.
+        True if a part is as installed, and one line on it: for the note, each configuration and this environment.
     """
     installation = read_installation()
     if installation is None:
@@ -146,9 +146,9 @@ def check() -> Iterator[tuple[bool, str]]:
     signs = ((cache / config).joinpath(*_SIGN) for config in {*installation.configs, *CONFIGS})
     hook = next((folder for folder in _site_folders() if _holds_hook(folder)), None)
     if hook is None or not all(sign.is_dir() for sign in signs):
-        yield False, f"this environment may give the name other rows; install again with {installation.repair()}"
+        yield False, f"this environment may load other rows; install again with {installation.repair()}"
     else:
-        yield True, f'this environment: load_dataset("{DEFAULT_DATASET}") gives these rows ({hook / _HOOK_MODULE}.pth)'
+        yield True, f'this environment: load_dataset("{DEFAULT_DATASET}") loads these rows ({hook / _HOOK_MODULE}.pth)'
 
 
 def _write_rows(folder: Path, names: list[str], cache: Path) -> dict[str, Any]:
@@ -161,8 +161,7 @@ def _write_rows(folder: Path, names: list[str], cache: Path) -> dict[str, Any]:
     for file in [*(shard for name in names for shard in shards[name]), folder / MANIFEST]:
         if file.is_file():
             digest.update(file.relative_to(folder).as_posix().encode())
-            with file.open("rb") as content:
-                digest.update(hashlib.file_digest(content, "sha256").digest())
+            digest.update(bytes.fromhex(file_sha256(file)))
     note: dict[str, Any] = {"threads": 0, "configs": {}, "default": names[0], "source": str(folder.resolve())}
     note |= {"version": VERSION, "hash": digest.hexdigest()}
     about = _about(manifest_of(folder))
@@ -205,7 +204,7 @@ def _copy_rows(shards: list[Path], target: Path) -> tuple[dict[str, Any], int]:
 
 
 def _about(manifest: dict[str, Any] | None) -> dict[str, str]:
-    """What `datasets` says of a dataset: description, citation, homepage and licence."""
+    """Return description, citation, homepage and licence for `datasets`."""
     source = (manifest or {}).get("source", {})
     return {
         "description": opening(toy=bool(source.get("toy"))),
@@ -216,19 +215,19 @@ def _about(manifest: dict[str, Any] | None) -> dict[str, str]:
 
 
 def _remove_earlier(cache: Path, keep: str) -> None:
-    """Remove what earlier installations left; caches of other folders of the name have shorter hashes."""
+    """Remove earlier installations; caches of other folders of the name have shorter hashes."""
     for folder in cache.glob("*/*/*"):
         if len(folder.name) == len(keep) and folder.name != keep and folder.is_dir():
             shutil.rmtree(folder)
 
 
 def _put_sign(config: Path) -> None:
-    text = f"Makes `datasets` refuse this name where it cannot be served rightly; see {__name__}.\n"
+    text = f"Makes `datasets` refuse this name if it could load other rows; see {__name__}.\n"
     write_text(config.joinpath(*_SIGN) / "README.txt", [text])
 
 
 def _put_hook() -> Path | None:
-    """Copy the hook into this environment, with the file that starts it; returns where, or None where that fails."""
+    """Copy the hook and the file that starts it into this environment; returns the folder, or None on failure."""
     for folder in _site_folders():
         if _holds_hook(folder):
             return folder
@@ -255,5 +254,5 @@ def _start() -> str:
 
 
 def _site_folders() -> list[Path]:
-    """Where this Python reads `.pth` files that we may write: its environment, then the user's own packages."""
+    """List the folders whose `.pth` files this Python reads: its environment, then the user's own packages."""
     return [Path(sysconfig.get_path("purelib")), *([Path(site.getusersitepackages())] if site.ENABLE_USER_SITE else [])]

@@ -1,23 +1,24 @@
-"""What a build wrote: counts, hashes and versions, kept as `manifest.json` beside the data."""
+"""Manifest of a build: counts, hashes and versions, stored as `manifest.json` in the dataset folder."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from musicrs_metric.base.files import strict_json, to_json, write_text
+from musicrs_metric.base.hashing import file_sha256
 
 from ..audio.clip_plan import ClipPlan
 from ..checks import Finding
 from ..describe import Description
 from ..records import Thread
 from ..schema import Config
-from ..sources import About, file_sha256
+from ..sources import About
 
 MANIFEST = "manifest.json"
 _PACKAGES = ("musicrs", "pyarrow", "numpy", "soundfile", "soxr", "av")
@@ -25,7 +26,7 @@ _PACKAGES = ("musicrs", "pyarrow", "numpy", "soundfile", "soxr", "av")
 
 @dataclass(frozen=True)
 class Shard:
-    """One Parquet file: its path in the dataset folder, its size and its sha256."""
+    """Parquet file: path in the dataset folder, size in bytes, and sha256."""
 
     path: str
     bytes: int
@@ -34,14 +35,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class ConfigEntry:
-    """One configuration as written.
+    """Configuration as written.
 
     Attributes:
-        name: What `load_dataset` asks for: that of a published configuration, or with the pools' name behind it.
-        base: The published configuration whose columns it has.
-        pools: Name of the pools in place of the published ones; "" for those.
+        name: Name for `load_dataset`: a published configuration, perhaps followed by the name of other pools.
+        base: The published configuration with the same columns.
+        pools: Name of the pools; "" for the published pools.
         rows: Number of threads.
-        shards: Its files.
+        shards: Files of the configuration.
     """
 
     name: str
@@ -52,19 +53,19 @@ class ConfigEntry:
 
     @property
     def content_sha256(self) -> str:
-        """Hash of the hashes of the files: it changes whenever any byte of the configuration does."""
+        """Hash of the hashes of the files. It changes with any byte of the configuration."""
         return hashlib.sha256("".join(shard.sha256 for shard in self.shards).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class PoolsEntry:
-    """One set of pools as written.
+    """Set of pools as written.
 
     Attributes:
-        name: "" for the pools that came with the threads.
+        name: Name of the pools; "" for the pools of the source.
         description: Statistics of the threads with these pools.
-        odd: What is odd about them.
-        sha256: Hash of the pool file; None for the pools that came with the threads.
+        odd: Suspicious properties of the rows.
+        sha256: Hash of the pool file; None for the pools of the source.
     """
 
     name: str
@@ -75,14 +76,14 @@ class PoolsEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything that a build can say of itself; the same input and versions give the same manifest.
+    """Record of a build; the same input and versions give the same manifest.
 
     Attributes:
         about: The source.
-        configs: Configurations, the published ones first.
-        pools: Sets of pools, the one that came with the threads first.
-        audio_sha256: Hash of all clips in dataset order; None where there are none.
-        clip_plan: How the clips were cut; None where they came with the threads, or none were cut.
+        configs: Configurations, published configurations first.
+        pools: Sets of pools, the pools of the source first.
+        audio_sha256: Hash of all clips in dataset order; None without clips.
+        clip_plan: Plan of the clips; None if the build cut no clips.
     """
 
     about: About
@@ -92,7 +93,7 @@ class Manifest:
     clip_plan: ClipPlan | None = None
 
     def fingerprint(self, config: ConfigEntry) -> str:
-        """Fingerprint of a configuration; see `musicrs_metric.runs.references.fingerprint`."""
+        """Return the fingerprint of a configuration; see `musicrs_metric.runs.references.fingerprint`."""
         return next(entry.description.fingerprint for entry in self.pools if entry.name == config.pools)
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,11 +121,11 @@ class Manifest:
             "pools": pools,
             "audio_sha256": self.audio_sha256,
             "clip_plan": None if self.clip_plan is None else asdict(self.clip_plan),
-            "versions": {"python": platform.python_version(), **_versions()},
+            "versions": {"python": platform.python_version(), **installed_versions(_PACKAGES)},
         }
 
     def write(self, folder: Path) -> None:
-        """Write it into a dataset folder."""
+        """Write the manifest into a dataset folder."""
         write_text(folder / MANIFEST, [to_json(self.to_dict(), indent=2), "\n"])
 
 
@@ -134,29 +135,29 @@ def shards_of(folder: Path, files: Sequence[Path]) -> tuple[Shard, ...]:
 
 
 def files_not_written(folder: Path) -> list[str]:
-    """What stands in a folder that no build has put there, by its manifest.
+    """List the files of a folder that its manifest does not name, so that no build wrote them.
 
     Args:
-        folder: An existing folder or file. Without a readable manifest of a build, no build has written any of it.
+        folder: An existing folder or file. Without a readable manifest, all files count as foreign.
 
     Returns:
-        Paths within the folder, sorted; the path itself where it is a file.
+        Paths relative to the folder, sorted; the path itself if it is a file.
     """
     if not folder.is_dir():
         return [str(folder)]
     written: set[str] = set()
     try:
-        stated = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
-        shards = [shard["path"] for config in stated["configs"].values() for shard in config["shards"]]
-        written = {MANIFEST, "README.md", *shards} if {"source", "pools", "versions"} <= set(stated) else set()
+        manifest = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
+        shards = [shard["path"] for config in manifest["configs"].values() for shard in config["shards"]]
+        written = {MANIFEST, "README.md", *shards} if {"source", "pools", "versions"} <= set(manifest) else set()
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        pass  # none of ours, so that whatever is there is a stranger
-    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    return sorted(name for path in found if (name := path.relative_to(folder).as_posix()) not in written)
+        pass  # not a manifest of a build, so all files are foreign
+    files = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(name for path in files if (name := path.relative_to(folder).as_posix()) not in written)
 
 
 class AudioDigest:
-    """A running hash over clips and where they come from, so that audio can be told apart apart from its labels."""
+    """Running hash over clips with their origin, which identifies the audio separately from the labels."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -165,20 +166,21 @@ class AudioDigest:
     def update(self, thread: Thread) -> None:
         """Add the clips of the next thread."""
         for clip in thread.clips or ():
-            what = to_json([thread.thread_id, clip.video_id, clip.start_s, clip.duration_s, len(clip.audio)])
-            self._hash.update(what.encode() + clip.audio)
+            origin = to_json([thread.thread_id, clip.video_id, clip.start_s, clip.duration_s, len(clip.audio)])
+            self._hash.update(origin.encode() + clip.audio)
             self._n += 1
 
     def value(self) -> str | None:
-        """The hash in hexadecimal; None where there was no clip."""
+        """Return the hash in hexadecimal; None without clips."""
         return self._hash.hexdigest() if self._n else None
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Look up the versions of packages; packages that are not installed are skipped."""
+    versions = {}
+    for package in packages:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:  # the audio libraries are optional
             continue
-    return found
+    return versions

@@ -1,4 +1,4 @@
-"""Pools that become configurations of their own, beside those that a dataset was published with."""
+"""Pools that become configurations of their own, in addition to the published pools."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from musicrs_metric.base.files import strict_json
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
 from ..jsonl import read_objects
 from ..pools.files import manifest_path, read_pools
-from ..sources import file_sha256
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class NamedPools:
     """Pools with the name of their configurations.
 
     Attributes:
-        name: What stands behind the names of the published configurations, as in `query_only_balanced`.
+        name: Suffix of the configuration names, as in `query_only_balanced`.
         pools: Thread id to candidates.
-        sha256: Hash of the file that they came from; None where there is none.
+        sha256: Hash of the pool file; None without a file.
     """
 
     name: str
@@ -34,26 +34,26 @@ def read_named_pools(path: Path, name: str | None = None) -> NamedPools:
 
     Args:
         path: JSON lines of `{"thread_id", "candidates"}`, as `musicrs_dataset pools` writes them.
-        name: Its name; None for the design that its first line or the manifest beside it states.
+        name: Name of the pools; None for the pool design in the first line or in the manifest of the file.
 
     Returns:
         The pools.
 
     Raises:
-        UserError: The file is not of that form, or no name is given and no design stated.
+        UserError: The file has another form, or neither a name nor a pool design is given.
     """
     pools = read_pools(path)
     return NamedPools(name or _design(path), pools, file_sha256(path))
 
 
 def _design(path: Path) -> str:
-    stated = next(read_objects(path)).values.get("design")
+    design = next(read_objects(path)).values.get("design")
     manifest = manifest_path(path)
-    if stated is None and manifest.is_file():
+    if design is None and manifest.is_file():
         try:
-            stated = strict_json(manifest.read_text(encoding="utf-8"))["design"]
+            design = strict_json(manifest.read_text(encoding="utf-8"))["design"]
         except (ValueError, LookupError, TypeError) as error:
             raise UserError(f"{manifest}: not the manifest of a pool file ({error!r}); give --pools-name") from error
-    if not isinstance(stated, str):
-        raise UserError(f"{path}: states no design to name its configurations by; give --pools-name")
-    return stated
+    if not isinstance(design, str):
+        raise UserError(f"{path}: found no pool design to name its configurations; give --pools-name")
+    return design

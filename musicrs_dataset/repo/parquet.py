@@ -1,4 +1,4 @@
-"""Parquet shards written row by row: memory holds one row group, however much audio a dataset carries."""
+"""Write Parquet shards row by row, so that memory holds one row group only."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, Self
 
 from ..schema import SPLIT, Row
 
-SHARD_BYTES = 500 * 2**20  # what the Hub advises for one file
+SHARD_BYTES = 500 * 2**20  # the Hub's advice for one file
 GROUP_BYTES = 32 * 2**20
-GROUP_ROWS = 64  # small, so that streaming and slices read little
+GROUP_ROWS = 64  # small, so that streams and slices read little data
 
 
 class ShardWriter:
     """Writes the rows of one configuration to `test-00000-of-0000N.parquet`, ... in a folder.
 
-    Use it as a context manager; the files bear their final names once it has been left without an error.
+    Use it as a context manager. Without an error, the files get their final names at its end.
 
     Args:
-        folder: Where to write; made if missing.
+        folder: Folder to write into; created if missing.
         schema: A `pyarrow.Schema`.
-        shard_bytes: A new file is begun when one holds this much.
-        group_bytes: Clips of at most about this size are held in memory.
+        shard_bytes: Size at which a new file starts.
+        group_bytes: Approximate limit of the clips in memory, in bytes.
     """
 
     def __init__(

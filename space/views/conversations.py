@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from musicrs_dataset.audio.lazy_clips import StoredClips
+from musicrs_dataset.audio.lazy_clips import LazyClips
 from musicrs_dataset.loading import available_configs, iter_threads
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
@@ -55,7 +55,7 @@ class Conversations:
         self._audio = next((name for name in _AUDIO if name in built), None)
         self._folder = tempfile.TemporaryDirectory(prefix="musicrs-clips-", ignore_cleanup_errors=True)
         self._reading = threading.Lock()
-        self._clips: StoredClips | None = None
+        self._clips: LazyClips | None = None
 
     @property
     def folder(self) -> Path:
@@ -75,7 +75,7 @@ class Conversations:
         with self._reading:  # one part of a file is in memory at a time
             if self._clips is None:
                 try:
-                    self._clips = StoredClips(self._dataset, self._audio)
+                    self._clips = LazyClips(self._dataset, self._audio)
                 except UserError:  # a name under which no clips were ever published
                     self._audio = None
                     return []

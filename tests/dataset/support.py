@@ -10,8 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from musicrs_dataset.mini.catalogue import data_rows, load_catalogue
+from musicrs_dataset.mini.sound import Sound
 from musicrs_dataset.records import Clip, Comment, Entities, Link, Thread
 from musicrs_dataset.sources import About
+from musicrs_dataset.upstream import import_upstream
 
 ABOUT = About(name="tiny", license="cc0-1.0", attribution="Made by hand.")
 
@@ -68,3 +71,18 @@ def evaluate(code: str, home: Path, cwd: Path | str = "/", **changes: str) -> An
     done = run("-c", code, home=home, cwd=cwd, **changes)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def read_upstream(path: Path) -> list[Thread]:
+    """The threads of the authors' file, without the report of the repairs."""
+    return import_upstream(path).threads
+
+
+def clip_sounds() -> dict[str, Sound]:
+    """The description of each clip of the mini dataset, by video id."""
+    sounds = {(style.subreddit, style.name): style.sound for style in load_catalogue()}
+    return {
+        link["video_id"]: sounds[row["subreddit"], row["style"]].performance(link["video_id"])
+        for row in data_rows("threads.jsonl")
+        for link in row["links"]
+    }

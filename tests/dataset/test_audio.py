@@ -14,7 +14,7 @@ import soundfile
 
 from musicrs_dataset.audio.clip_plan import ClipPlan
 from musicrs_dataset.audio.cutting import cut, to_mono
-from musicrs_dataset.audio.download_ledger import Entry, Ledger
+from musicrs_dataset.audio.download_ledger import DownloadLedger, Entry
 from musicrs_dataset.audio.folder import AudioFolder
 from musicrs_dataset.records import Link, Thread
 from musicrs_dataset.repo.build import build
@@ -77,7 +77,7 @@ def test_budget(tmp_path: Path) -> None:
     clips = folder.add_clips(linked(("V0", 0.0), ("V1", 0.0), ("V2", 5.0))).clips or ()
     assert [clip.duration_s for clip in clips] == [10, 10, 7]
     for seconds in (0.5, -1, float("nan"), float("inf")):
-        with pytest.raises(UserError, match=r"expected at least one clip, and 0\.1 s for each"):
+        with pytest.raises(UserError, match=r"expected at least one clip, and 0\.1 s per clip"):
             ClipPlan(total_s=seconds)
 
 
@@ -93,7 +93,7 @@ def test_unusable_links_leave_their_share(tmp_path: Path) -> None:
     assert [link.status for link in thread.links] == ["ok", "retry", "ok", "new", "ok", "ok"]
     assert folder.report.lines() == [
         "audio: 4 clips, 0.07 h, for 1 of 1 threads; links: 1 new, 4 ok, 1 retry",
-        "unusable: t3_a: V1.mp3 cannot be decoded: it is no audio file, or a damaged one",
+        "unusable: t3_a: V1.mp3 cannot be decoded: it is no audio file, or it is damaged",
     ]
 
 
@@ -125,7 +125,7 @@ def test_cache_of_downloads(tmp_path: Path) -> None:
     ok, gone = "-krokokokok", "gonegonegoA"
     save(tmp_path / "audio" / ok[:2] / f"{ok}.wav", tone(500, 1))
     (tmp_path / "audio" / ok[:2] / f"{ok}.json").write_text("{}")
-    with Ledger(tmp_path) as ledger:
+    with DownloadLedger(tmp_path) as ledger:
         ledger.put(Entry(gone, "gone", "private"))
     for folder in (tmp_path, tmp_path / "audio"):
         thread = AudioFolder(folder).add_clips(linked((ok, 0.0), (gone, 0.0)))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from musicrs_dataset.audit import ADVERSARIES, Adversary, audit, embedding_adversaries
-from musicrs_dataset.audit import leakage_features as tells
+from musicrs_dataset.audit import leakage_features as features
 from musicrs_dataset.audit.adversary import rankings
 from musicrs_dataset.audit.faults import collisions, evenness, left_overs, shared_entities
 from musicrs_dataset.audit.report import Subject, html, markdown, to_dict, write_report
@@ -77,7 +77,7 @@ def test_titles_named_in_the_subreddit_and_anywhere() -> None:
         thread("m1", "Y", "Y", subreddit="metal", all_entities=("Y", "A")),
     ]
     assert ranked(threads, "named in the subreddit last")[0] == [*"AB"]
-    assert tells.named_anywhere(threads)[0] == [1.0, 1.0]
+    assert features.named_anywhere(threads)[0] == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_words_shared_with_the_askers_titles() -> None:
     # {so, what} against {so, what, now}: 2 of 3; {what}: 1 of 3; nothing: 0.
     row = thread("t", ["Naima", "What", "So What"], submission_entities=("so what now",))
     assert ranked([row], "words of the asker's titles")[0] == ["So What", "What", "Naima"]
-    assert tells.submission_words([row])[0] == pytest.approx([0, 1 / 3, 2 / 3])
+    assert features.submission_words([row])[0] == pytest.approx([0, 1 / 3, 2 / 3])
 
 
 def test_an_embedder_may_be_handed_in() -> None:

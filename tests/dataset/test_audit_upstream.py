@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from musicrs_dataset.audit import ADVERSARIES, Audit, Effect, audit, embedding_adversaries
+from musicrs_dataset.audit import ADVERSARIES, Audit, EffectSize, audit, embedding_adversaries
 from musicrs_dataset.pools import balanced_pools, paper_pools, with_pools
 from musicrs_dataset.records import Thread
-from musicrs_dataset.upstream import read_upstream
+
+from .support import read_upstream
 
 pytestmark = pytest.mark.upstream
 
@@ -35,7 +36,7 @@ def balanced(upstream_threads: list[Thread]) -> Audit:
     return audit(with_pools(upstream_threads, balanced_pools(upstream_threads, seed=0).pools))
 
 
-def effects(found: Audit, name: str) -> dict[str, Effect]:
+def effects(found: Audit, name: str) -> dict[str, EffectSize]:
     return next(finding.effects for finding in found.findings if finding.name == name)
 
 

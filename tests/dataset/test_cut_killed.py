@@ -30,12 +30,12 @@ import os, sys, time
 from pathlib import Path
 from typing import Any
 from musicrs_dataset import audio, recut
-make = audio._make_clip
+make = audio._cut_clip
 def slowly(*arguments):
     time.sleep(0.4)
     os.write(1, b"cut\\n")
     return make(*arguments)
-audio._make_clip = slowly
+audio._cut_clip = slowly
 recut.recut(sys.argv[1], audio.AudioFolder(sys.argv[2], audio.ClipPlan(total_s=3.0), Path(sys.argv[1], ".clips")))
 """
 
@@ -72,14 +72,14 @@ def cache(tmp_path: Path) -> Path:
 def cut_all(dataset: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, list[str]]:
     """Cut the clips of a dataset; returns how many were cut in this run, and the report."""
     cut: list[object] = []
-    make = audio._make_clip
+    make = audio._cut_clip
 
     def counted(*arguments: Any) -> Any:
         cut.append(arguments)
         return make(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(audio, "_make_clip", counted)
+        patch.setattr(audio, "_cut_clip", counted)
         folder = AudioFolder(cache, ClipPlan(total_s=3.0), dataset / ".clips")
         recut(dataset, folder)
     return len(cut), folder.report.lines()

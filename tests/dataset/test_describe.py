@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from musicrs_dataset.describe import Audio, Frequency, Links, Share, Titles, describe
-from musicrs_dataset.upstream import read_upstream
 
-from .support import TINY, with_clips
+from .support import TINY, read_upstream, with_clips
 
 
 def test_counts_by_hand() -> None:

@@ -13,16 +13,17 @@ from time import monotonic
 import pytest
 from filelock import FileLock
 
-from musicrs_dataset.audio.download_ledger import LEDGER, Ledger, known_statuses
-from musicrs_dataset.audio.fetch.cache import AudioStore, is_video_id
-from musicrs_dataset.audio.fetch.client import Downloader, Options, youtube
+from musicrs_dataset.audio.download_ledger import LEDGER, DownloadLedger, known_statuses
+from musicrs_dataset.audio.fetch.cache import AudioCache, is_video_id
+from musicrs_dataset.audio.fetch.client import Downloader, youtube
 from musicrs_dataset.audio.fetch.failures import Failure, classify
+from musicrs_dataset.audio.fetch.options import FetchOptions
 from musicrs_dataset.audio.fetch.run import HOUR, Outcome, due, fetch
 from musicrs_metric.errors import UserError
 
 from .standin import Server, Video, client_of, wav
 
-QUICK = Options(sleep_s=0, retry_s=0, timeout_s=1, retries=2)
+QUICK = FetchOptions(sleep_s=0, retry_s=0, timeout_s=1, retries=2)
 OK, DASH = "okokokokokA", "-lrVO3pPDP4"
 
 
@@ -37,7 +38,7 @@ class Clock:
 
 
 def run(
-    server: Server, cache: Path, *, options: Options = QUICK, now: Clock | None = None, retry: bool = False
+    server: Server, cache: Path, *, options: FetchOptions = QUICK, now: Clock | None = None, retry: bool = False
 ) -> list[Outcome]:
     """Fetch whatever is due of the server's videos."""
     clock = now or Clock()
@@ -75,7 +76,7 @@ def test_every_link_ends_in_its_status(tmp_path: Path) -> None:
     }
     assert came_to == {video_id: (status, why) for video_id, (_, status, why) in expected.items()}
     assert known_statuses(tmp_path) == {video_id: status for video_id, (_, status, _) in expected.items()}
-    files = AudioStore(tmp_path).videos()
+    files = AudioCache(tmp_path).videos()
     assert {video_id: file.read_bytes() for video_id, file in files.items()} == {
         video_id: video.sound for video_id, (video, status, _) in expected.items() if status == "ok"
     }
@@ -94,7 +95,7 @@ def test_nothing_is_fetched_twice(tmp_path: Path) -> None:
         asked = server.asked.copy()
         assert run(server, tmp_path) == []
         assert server.asked == asked
-        AudioStore(tmp_path).videos()[OK].unlink()
+        AudioCache(tmp_path).videos()[OK].unlink()
         assert run(server, tmp_path) == [Outcome(OK, None)]
 
 
@@ -111,7 +112,7 @@ def test_a_rate_limit_stops_the_run(tmp_path: Path, video: Video) -> None:
         assert outcomes[1].failure is not None
         assert (outcomes[1].failure.kind.why, outcomes[1].failure.kind.stops) == ("rate limit", True)
         assert server.asked["page", "neveraskedA"] == 0
-        with Ledger(tmp_path) as ledger:
+        with DownloadLedger(tmp_path) as ledger:
             assert ledger.entries()["stopstopstA"].tries == 0
         assert due(server.videos, tmp_path, now=clock) == ["neveraskedA"]
         clock.time += HOUR
@@ -135,7 +136,7 @@ def test_back_off(tmp_path: Path) -> None:
     with Server({OK: Video(media=403)}) as server:
         for _ in range(6):
             assert len(run(server, tmp_path, now=clock)) == 1
-            with Ledger(tmp_path) as ledger:
+            with DownloadLedger(tmp_path) as ledger:
                 pause = (ledger.entries()[OK].next_try or 0) - clock.time
             pauses.append(pause / HOUR)
             clock.time += pause - 1
@@ -145,7 +146,7 @@ def test_back_off(tmp_path: Path) -> None:
         server.videos[OK] = Video()
         assert run(server, tmp_path, now=clock) == [Outcome(OK, None)]
         assert known_statuses(tmp_path) == {OK: "ok"}
-        with Ledger(tmp_path) as ledger:
+        with DownloadLedger(tmp_path) as ledger:
             assert ledger.entries() == {}
 
 
@@ -164,7 +165,7 @@ def test_restricted_videos_are_asked_for_again_after_a_week(tmp_path: Path) -> N
     clock = Clock()
     with Server({OK: Video("Sign in to confirm your age")}) as server:
         run(server, tmp_path, now=clock)
-        with Ledger(tmp_path) as ledger:
+        with DownloadLedger(tmp_path) as ledger:
             for entry in (ledger.entries()[OK], replace(ledger.entries()[OK], next_try=None)):
                 ledger.put(entry)
                 clock.time = 1e9 + 7 * 24 * HOUR - 1
@@ -206,7 +207,7 @@ def test_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) 
     monkeypatch.setattr(Downloader, "get", counted)
     videos = {f"video{i}vid0A": Video(sound=wav(5.0), pause_s=0.02) for i in range(6)}
     with Server(videos) as server:
-        options = Options(sleep_s=0, retry_s=0, workers=workers)
+        options = FetchOptions(sleep_s=0, retry_s=0, workers=workers)
         assert {outcome.video_id for outcome in run(server, tmp_path, options=options)} == set(videos)
         assert {n for (kind, _), n in server.asked.items() if kind == "media"} == {1}
     assert max(seen) == workers
@@ -216,7 +217,7 @@ def test_pause_between_videos(tmp_path: Path) -> None:
     """Between two videos there is the pause asked for."""
     with Server({f"video{i}vid0A": Video() for i in range(3)}) as server:
         start = monotonic()
-        run(server, tmp_path, options=Options(sleep_s=0.4, retry_s=0))
+        run(server, tmp_path, options=FetchOptions(sleep_s=0.4, retry_s=0))
         assert monotonic() - start > 0.8
 
 
@@ -224,7 +225,7 @@ def test_rate(tmp_path: Path) -> None:
     """A download takes as long as its rate says."""
     with Server({OK: Video(sound=wav(4.0))}) as server:  # 64 kB
         start = monotonic()
-        run(server, tmp_path, options=Options(sleep_s=0, bytes_per_s=50_000))
+        run(server, tmp_path, options=FetchOptions(sleep_s=0, bytes_per_s=50_000))
         assert monotonic() - start > 1
 
 
@@ -233,7 +234,7 @@ def test_cookies(tmp_path: Path) -> None:
     file = tmp_path / "cookies.txt"
     file.write_text("# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tvisitor\tme\n")
     with Server({OK: Video()}) as server:
-        run(server, tmp_path / "cache", options=Options(sleep_s=0, cookies=file))
+        run(server, tmp_path / "cache", options=FetchOptions(sleep_s=0, cookies=file))
         assert server.cookies == {"visitor=me"}
 
 
@@ -251,14 +252,14 @@ def test_breaking_off(tmp_path: Path) -> None:
         assert known_statuses(tmp_path) == {OK: "ok"}
         server.videos["slowslowslA"].pause_s = 0
         assert run(server, tmp_path) == [Outcome("slowslowslA", None)]
-        assert AudioStore(tmp_path).videos()["slowslowslA"].read_bytes() == wav(60.0)
+        assert AudioCache(tmp_path).videos()["slowslowslA"].read_bytes() == wav(60.0)
         assert server.asked["rest", "slowslowslA"] == 1
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     """A second process in the same cache is told so, before it asks for anything."""
     with Server({OK: Video()}) as server, FileLock(tmp_path / ".lock"):
-        with pytest.raises(UserError, match="another process downloads into it"):
+        with pytest.raises(UserError, match="another process downloads into this cache"):
             run(server, tmp_path)
         assert not server.asked
 
@@ -288,7 +289,7 @@ def test_what_is_no_video_id(tmp_path: Path, text: str) -> None:
     """Text that is not the id of a video touches no path."""
     assert not is_video_id(text)
     with pytest.raises(ValueError, match="no video id"):
-        AudioStore(tmp_path).partial(text)
+        AudioCache(tmp_path).partial(text)
     assert not list(tmp_path.iterdir())
 
 
@@ -297,7 +298,7 @@ def test_odd_folder(tmp_path: Path) -> None:
     cache = tmp_path / "50% of %(id)s #1?"
     with Server({OK: Video()}) as server:
         assert run(server, cache) == [Outcome(OK, None)]
-    assert AudioStore(cache).videos()[OK].read_bytes() == wav()
+    assert AudioCache(cache).videos()[OK].read_bytes() == wav()
 
 
 def test_the_client_for_youtube(tmp_path: Path) -> None:

@@ -69,12 +69,12 @@ def test_from_links_to_clips(dataset: Path, server: Server, tmp_path: Path) -> N
     with server:
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert done.exit_code == 0
-        assert "3 videos are due; YouTube bears about 300 an hour, so about a minute\nFetching: 3/3\n" in done.stderr
-        assert "3 videos due, 3 asked for: 1 gone, 1 ok, 1 restricted" in done.stdout
+        assert "3 videos are due; YouTube allows about 300 per hour, so about a minute\nFetching: 3/3\n" in done.stderr
+        assert "3 videos due, 3 tried: 1 gone, 1 ok, 1 restricted" in done.stdout
         assert "2 of 4 threads have audio" in done.stdout
         assert server.asked["media", SHARED] == 1
         again = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
-        assert "0 videos due, 0 asked for: none" in again.stdout
+        assert "0 videos due, 0 tried: none" in again.stdout
         assert again.stderr == ""
         assert server.asked["page", GONE] == 1
     done = audio("cut", dataset, "--cache", cache, "--budget", 2, "--no-install")
@@ -109,7 +109,7 @@ def test_status(dataset: Path, server: Server, tmp_path: Path) -> None:
         ("new", "", 3, 4),
         ("gone", "no video id", 1, 1),
     ]
-    assert before["next"] == ["`audio fetch` asks for 3 videos for the first time"]
+    assert before["next"] == ["`audio fetch` downloads 3 videos for the first time"]
     with server:
         audio("fetch", dataset, "--cache", cache, "--sleep", 0)
     after = json.loads(audio("status", dataset, "--cache", cache, "--json").stdout)
@@ -121,8 +121,8 @@ def test_status(dataset: Path, server: Server, tmp_path: Path) -> None:
     }
     assert (after["threads"], after["with_audio"]) == (4, 2)
     assert after["next"] == [
-        "`audio fetch --retry-failed --cookies FILE` may get 1 restricted video",
-        "`audio cut` puts clips of what is there into the dataset",
+        "`audio fetch --retry-failed --cookies FILE` may download 1 restricted video",
+        "`audio cut` cuts clips of the downloaded audio into the dataset",
     ]
     shown = audio("status", dataset, "--cache", cache).stdout
     assert "Sign in to confirm your age" in shown
@@ -136,13 +136,13 @@ def test_stopped(dataset: Path, server: Server, tmp_path: Path) -> None:
         server.videos[AGE] = Video("Video unavailable. This content isn’t available, try again later")
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0)
         assert done.exit_code == 75
-        assert "3 videos due, 2 asked for: 1 ok, 1 retry" in done.stdout
+        assert "3 videos due, 2 tried: 1 ok, 1 retry" in done.stdout
         assert f"stopped: rate limit at {AGE} (Video unavailable. This content isn't available, try" in done.stderr
         assert "wait an hour, then start it again" in done.stderr
         assert "`audio fetch` tries 1 video again, the first in 60 minutes" in done.stdout
         server.videos[AGE] = Video()
         done = audio("fetch", dataset, "--cache", cache, "--sleep", 0, "--retry-failed")
-        assert "2 videos due, 2 asked for: 1 gone, 1 ok" in done.stdout
+        assert "2 videos due, 2 tried: 1 gone, 1 ok" in done.stdout
         assert server.asked["page", SHARED] == 1
 
 
@@ -173,7 +173,7 @@ def test_mistakes(dataset: Path, tmp_path: Path) -> None:
     build(THREADS, tmp_path / "text", about=ABOUT, configs=["query_only"])
     (tmp_path / "files").mkdir()
     for arguments, message in [
-        (("fetch", tmp_path / "mini", "--cache", tmp_path / "cache"), "a toy, whose videos are invented"),
+        (("fetch", tmp_path / "mini", "--cache", tmp_path / "cache"), "a toy with invented videos"),
         (("fetch", dataset, "--cache", tmp_path / "cache", "--cookies", tmp_path / "no"), "no such file"),
         (("status", tmp_path / "nowhere", "--cache", tmp_path / "cache"), "no such directory"),
         (("cut", dataset, "--cache", tmp_path / "nowhere"), "no such directory"),

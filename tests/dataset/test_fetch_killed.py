@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from musicrs_dataset.audio.download_ledger import known_statuses
-from musicrs_dataset.audio.fetch.cache import AudioStore
+from musicrs_dataset.audio.fetch.cache import AudioCache
 
 from . import standin
 from .standin import Server, Video, wav
@@ -32,7 +32,7 @@ def asked_for(server: Server, kind: str) -> int:
 
 def check_files(server: Server, cache: Path) -> set[str]:
     """Everything that bears a name in the cache is whole and has its JSON; returns which videos these are."""
-    files = AudioStore(cache).videos()
+    files = AudioCache(cache).videos()
     for video_id, file in files.items():
         sound = file.read_bytes()
         assert sound == server.videos[video_id].sound
@@ -81,7 +81,7 @@ def test_killed_at_any_moment(tmp_path: Path, workers: int) -> None:
 def test_killed_between_download_and_name(tmp_path: Path) -> None:
     """A file that was whole when the process died, but had no name yet, gets it without being sent again."""
     with Server({"okokokokokA": Video()}) as server:
-        part = AudioStore(tmp_path).partial("okokokokokA")
+        part = AudioCache(tmp_path).partial("okokokokokA")
         for name in ("140.m4a", "140.m4a.part"):  # yt-dlp's names after and before its own last step
             (part / name).write_bytes(wav())
             process = start(server, tmp_path)
@@ -89,5 +89,5 @@ def test_killed_between_download_and_name(tmp_path: Path) -> None:
             assert process.returncode == 0, errors
             assert check_files(server, tmp_path) == {"okokokokokA"}
             assert server.asked["whole", "okokokokokA"] == 0
-            AudioStore(tmp_path).videos()["okokokokokA"].unlink()
-            part = AudioStore(tmp_path).partial("okokokokokA")
+            AudioCache(tmp_path).videos()["okokokokokA"].unlink()
+            part = AudioCache(tmp_path).partial("okokokokokA")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from musicrs_dataset.audio.fetch.failures import classify, shape
-from musicrs_dataset.audio.fetch.messages import kind_of, tidy
+from musicrs_dataset.audio.fetch.kinds import kind_of, tidy
 
 HINT = (
     ". Use --cookies-from-browser or --cookies for the authentication. See  https://github.com/yt-dlp/yt-dlp/wiki/FAQ"

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from musicrs_dataset.audio.fetch.advice import why_stopped
-from musicrs_dataset.audio.fetch.client import Options, youtube
+from musicrs_dataset.audio.fetch.client import youtube
 from musicrs_dataset.audio.fetch.failures import Failure
 from musicrs_dataset.audio.fetch.kinds import BOT_CHECK, FORBIDDEN
-from musicrs_dataset.audio.fetch.options import client_options
-from musicrs_dataset.audio.fetch.passed_on import parse_passed_on
+from musicrs_dataset.audio.fetch.options import FetchOptions, client_options
 from musicrs_dataset.audio.fetch.run import Outcome, fetch
-from musicrs_dataset.audio.fetch.secrets import Redactor
+from musicrs_dataset.audio.fetch.summary import why_stopped
+from musicrs_dataset.audio.fetch.yt_dlp_options import Redactor, parse_yt_dlp_options
 from musicrs_dataset.cli import app
 from musicrs_metric.errors import UserError
 
@@ -28,7 +27,7 @@ SECRET = "hunter2-very-secret"
 
 def test_options_reach_the_client() -> None:
     """yt-dlp's own parser reads the values; arguments of one extractor add up; keys may be spelt in several ways."""
-    parameters = parse_passed_on(
+    parameters = parse_yt_dlp_options(
         [
             "player_client=tv,web",
             "--po-token=web.gvs+ABC",
@@ -85,9 +84,9 @@ def test_options_reach_the_client() -> None:
         ("impersonate=netscape", "not available"),
         ("format=best[", "Invalid format"),
         ("force-ipv4=yes", "takes no value"),
-        (f"exec=echo {SECRET}", "exec: not an option that is passed on"),
-        ("output=/etc/passwd", "not an option that is passed on"),
-        ("config-locations=/tmp", "not an option that is passed on"),
+        (f"exec=echo {SECRET}", "exec: this option is not passed on"),
+        ("output=/etc/passwd", "this option is not passed on"),
+        ("config-locations=/tmp", "this option is not passed on"),
         ("cookies=file", "use --cookies FILE"),
         ("max-filesize=3M", "use --max-megabytes"),
         ("=x", "expected KEY=VALUE"),
@@ -97,7 +96,7 @@ def test_options_reach_the_client() -> None:
 def test_mistakes_are_told_early_and_without_the_value(entry: str, message: str) -> None:
     """One line that names the key and the remedy, and never shows a value that may be a password."""
     with pytest.raises(UserError) as error:
-        parse_passed_on([entry])
+        parse_yt_dlp_options([entry])
     told = str(error.value)
     assert message in told
     assert told.startswith("--yt-dlp")
@@ -159,7 +158,7 @@ def test_redaction() -> None:
 
 def test_options_that_yt_dlp_refuses_when_it_starts(tmp_path: Path) -> None:
     """A browser without cookies is a mistake of the user, told in one line, and nothing is asked for."""
-    options = Options(yt_dlp={"cookiesfrombrowser": ("firefox", str(tmp_path / "none"), None, None)})
+    options = FetchOptions(yt_dlp={"cookiesfrombrowser": ("firefox", str(tmp_path / "none"), None, None)})
     with pytest.raises(UserError, match="yt-dlp does not start with these options"):
         list(fetch([OK], tmp_path / "cache", options, youtube))
 
@@ -168,7 +167,7 @@ def test_limits(tmp_path: Path) -> None:
     """A video that is too long, or a file that is too large, is not downloaded; a higher limit gets it."""
     videos = {OK: Video(), "longerlongA": Video(duration=7200), "largerlargA": Video(sound=wav(200.0), pause_s=0.001)}
     with Server(videos) as server:
-        options = Options(sleep_s=0, retry_s=0, max_s=3600, max_bytes=1_000_000)
+        options = FetchOptions(sleep_s=0, retry_s=0, max_s=3600, max_bytes=1_000_000)
         outcomes = dict(fetch(list(videos), tmp_path, options, client_of(server.port)))
         assert outcomes[OK] is None
         for video, words in (
@@ -181,7 +180,7 @@ def test_limits(tmp_path: Path) -> None:
             assert words in failure.detail
         assert server.asked["media", "longerlongA"] == server.asked["whole", "largerlargA"] == 0
         assert not list((tmp_path / "partial").iterdir())
-        higher = Options(sleep_s=0, retry_s=0, max_s=7200, max_bytes=10_000_000)
+        higher = FetchOptions(sleep_s=0, retry_s=0, max_s=7200, max_bytes=10_000_000)
         again = list(fetch(["longerlongA", "largerlargA"], tmp_path, higher, client_of(server.port)))
         assert again == [Outcome("longerlongA", None), Outcome("largerlargA", None)]
 
@@ -194,7 +193,7 @@ def test_what_is_said_when_a_run_stops() -> None:
     assert first.startswith(f"stopped: 10 equal failures in a row, the last: forbidden at {OK} (HTTP Error 403); ")
     for word in ("client", "cookies", "PO token", "JavaScript runtime", "address"):
         assert word in first
-    assert rest == [*(f"yt-dlp warns: {text}" for text in warnings[:10]), "yt-dlp gave 2 further warnings"]
+    assert rest == [*(f"yt-dlp warns: {text}" for text in warnings[:10]), "yt-dlp gave 2 more warnings"]
     [line] = why_stopped(OK, Failure(BOT_CHECK._replace(stops=True), "not a bot", 10))
     assert "wait an hour or give --cookies" in line
 

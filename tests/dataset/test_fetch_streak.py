@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from musicrs_dataset.audio.download_ledger import Entry, Ledger, known_statuses, read_entries
-from musicrs_dataset.audio.fetch.cache import AudioStore
-from musicrs_dataset.audio.fetch.client import Options
+from musicrs_dataset.audio.download_ledger import DownloadLedger, Entry, known_statuses, read_entries
+from musicrs_dataset.audio.fetch.cache import AudioCache
+from musicrs_dataset.audio.fetch.options import FetchOptions
 from musicrs_dataset.audio.fetch.run import HOUR, Outcome, due, fetch
 
 from .standin import wav
@@ -66,7 +66,7 @@ class Site:
 
 def run(site: Site, cache: Path, now: float = 1e9, *, retry: bool = False) -> list[Outcome]:
     todo = due(site.says, cache, retry_failed=retry, now=lambda: now)
-    return list(fetch(todo, cache, Options(sleep_s=0), site, now=lambda: now))
+    return list(fetch(todo, cache, FetchOptions(sleep_s=0), site, now=lambda: now))
 
 
 @pytest.mark.parametrize(
@@ -138,16 +138,16 @@ def test_a_bot_check_starves_nobody(tmp_path: Path, workers: int) -> None:
     for hour in range(30):
         now = 1e9 + 3601.0 * hour
         todo = due(site.says, tmp_path, now=lambda now=now: now)  # type: ignore[misc]
-        options = Options(sleep_s=0, workers=workers)
+        options = FetchOptions(sleep_s=0, workers=workers)
         rounds += bool([*fetch(todo, tmp_path, options, site, now=lambda now=now: now)])  # type: ignore[misc]
-    assert set(AudioStore(tmp_path).videos()) == set(good)
+    assert set(AudioCache(tmp_path).videos()) == set(good)
     assert all(site.asked[video] == 1 for video in good)
     assert all(1 <= site.asked[video] <= 8 for video in bad)
 
 
 def test_order(tmp_path: Path) -> None:
     """New videos come first, then failed ones, then those that met a bot check, then on demand those that are gone."""
-    with Ledger(tmp_path) as ledger:
+    with DownloadLedger(tmp_path) as ledger:
         for video, status, why, tries in [
             ("gonegonegoA", "gone", "private", 1),
             ("botbotbotbA", "retry", "bot check", 3),
@@ -171,7 +171,7 @@ def test_a_ledger_of_earlier_versions(tmp_path: Path) -> None:
         "privatepriA": ("private", "Private video. Sign in if you've been granted access to this video"),
         "claimclaimA": ("copyright", "This video is no longer available due to a copyright claim by X"),
     }
-    with Ledger(tmp_path) as ledger:
+    with DownloadLedger(tmp_path) as ledger:
         for video, (why, detail) in stored.items():
             ledger.put(Entry(video, "gone", why, detail, 1, 5.0, None))
     assert due(stored, tmp_path) == [*stored][:5]
@@ -192,6 +192,6 @@ def test_published_cases(cases: Path, tmp_path: Path) -> None:
     for number in range(starved["rounds"]):
         run(site, tmp_path / "r11", 1e9 + 3600 * starved["hours"] * number)
     good = {video for video, says in starved["videos"].items() if says is None}
-    assert set(AudioStore(tmp_path / "r11").videos()) == good
+    assert set(AudioCache(tmp_path / "r11").videos()) == good
     [bad] = set(starved["videos"]) - good
     assert 1 < site.asked[bad] < starved["rounds"] / 2

@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from musicrs_dataset.mini import clip_sounds, load_mini
+from musicrs_dataset.mini import load_mini
 from musicrs_dataset.mini.catalogue import load_catalogue
 from musicrs_dataset.mini.sound import Sound
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES
 from musicrs_metric.matching import normalise
 from musicrs_metric.scoring import score
+
+from .support import clip_sounds
 
 Samples = npt.NDArray[np.float64]
 
@@ -175,7 +177,7 @@ def test_it_is_the_same_in_every_process() -> None:
     """Text and audio hash alike in two processes whose string hashes differ."""
     pytest.importorskip("soundfile")
     code = (
-        "import hashlib; from musicrs_dataset.mini import clip_sounds, load_mini; "
+        "import hashlib; from musicrs_dataset.mini import load_mini; from tests.dataset.support import clip_sounds; "
         "from musicrs_dataset.mini.synth import flac, synthesise; "
         "clips = [flac(synthesise(sound, seed)) for seed, sound in list(clip_sounds().items())[::9]]; "
         "print(hashlib.sha256(repr((load_mini(clips=False), clips)).encode()).hexdigest())"

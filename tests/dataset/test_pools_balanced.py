@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from musicrs_dataset.pools import PoolSet, balanced_pools
 from musicrs_dataset.pools.bmatching import random_b_matching
 from musicrs_dataset.records import Thread
-from musicrs_dataset.upstream import read_upstream
 from musicrs_metric.errors import UserError
 from musicrs_metric.matching import normalise
+
+from .support import read_upstream
 
 
 def thread(
@@ -85,14 +86,14 @@ def test_an_answer_of_many_threads_sets_the_count_and_the_note_says_so() -> None
     made = balanced_pools(threads, distractors=2, seed=0)
     assert_sound(threads, made)
     assert made.subreddits["jazz"].count == 6
-    assert "right in 6 threads" in made.notes[0]
+    assert "relevant in 6 threads" in made.notes[0]
 
 
 def test_a_small_subreddit_gets_smaller_pools_and_the_note_says_so() -> None:
     threads = [thread(f"t{i}", [f"Title {i}"]) for i in range(4)]
     made = balanced_pools(threads, seed=0)
     assert made.subreddits["jazz"].size == (4, 4)
-    assert "r/jazz: 4 titles are too few for 91 candidates a pool" in made.notes[0]
+    assert "r/jazz: 4 titles are too few for 91 candidates per pool" in made.notes[0]
 
 
 def test_where_no_such_pools_exist_one_line_says_so() -> None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from musicrs_dataset.cli import app
 from musicrs_dataset.pools import (
+    DESIGNS,
+    Design,
     balanced_pools,
     corpus_of,
+    draw_pools,
     fresh_pools,
     paper_pools,
     read_corpus,
@@ -46,7 +52,7 @@ def test_paper_pools_are_ground_truth_and_random_titles_of_the_subreddit(threads
         assert len(set(pool)) == 21
         assert set(row.ground_truth) <= set(pool) <= jazz
     assert sorted(made.pools["m1"]) == ["Riff", "Solo"]
-    assert made.notes == ("r/metal: 2 titles are too few for 21 candidates a pool; its pools hold 2 to 2",)
+    assert made.notes == ("r/metal: 2 titles are too few for 21 candidates per pool; its pools hold 2 to 2",)
     assert paper_pools(threads, distractors=20, seed=4) == made
     assert paper_pools(threads, distractors=20, seed=5).pools != made.pools
 
@@ -121,16 +127,16 @@ def test_the_same_seed_writes_the_same_bytes(threads: list[Thread], tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "holds no pools"),
+        ("", "found no pools"),
         ("[1]\n", "line 1: found a list of 1, expected an object"),
         ('{"thread_id": "t0"}\n', "line 1: no field 'candidates'"),
         ('{"thread_id": 3, "candidates": ["A"]}\n', "line 1: thread_id is 3"),
         ('{"thread_id": "t0", "candidates": "A"}\n', "line 1: candidates is 'A', expected a list"),
         ('{"thread_id": "t0", "candidates": []}\n', "thread t0: candidates is an empty list"),
         ('{"thread_id": "t0", "candidates": ["A", null]}\n', r"candidates\[1\] is null"),
-        ('{"thread_id": "t0", "candidates": ["A", "B", "A"]}\n', "'A' stands 2 times"),
+        ('{"thread_id": "t0", "candidates": ["A", "B", "A"]}\n', "'A' appears 2 times"),
         ('{"thread_id": "t0", "candidates": ["A", " "]}\n', "' ' is blank"),
-        ('{"thread_id": "t0", "candidates": ["A"]}\n' * 2, "line 2, thread t0: it stands twice"),
+        ('{"thread_id": "t0", "candidates": ["A"]}\n' * 2, "line 2, thread t0: appears twice"),
     ],
 )
 def test_a_pool_file_with_a_fault_is_refused_by_line_and_thread(tmp_path: Path, text: str, told: str) -> None:
@@ -146,3 +152,34 @@ def test_pools_of_another_dataset_are_refused(threads: list[Thread]) -> None:
         with_pools(threads, {**{name: pool for name, pool in pools.items() if name != "t5"}, "x": ("A",)})
     with pytest.raises(UserError, match="thread t2: its pool lacks 'Right 2'"):
         with_pools(threads, pools | {"t2": ("right 2",)})
+
+
+def test_a_design_without_a_rule_is_refused(
+    threads: list[Thread], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new name in the enumeration draws no pools of another design (case M19)."""
+    assert set(DESIGNS) == set(Design)
+    new = StrEnum("Design", {"HARD": "hard"})
+    with pytest.raises(UserError, match="pool design 'hard': no rule in DESIGNS"):
+        draw_pools(threads, new.HARD)  # type: ignore[arg-type]
+    monkeypatch.delitem(DESIGNS, Design.PAPER)
+    out = tmp_path / "pools.jsonl"
+    outcome = CliRunner().invoke(app, ["pools", "mini", "--design", "paper", "--out", str(out)])
+    assert isinstance(outcome.exception, UserError)
+    assert "'paper'" in str(outcome.exception)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("design", "corpus"), [(Design.FRESH, None), (Design.BALANCED, {"jazz": ["Solo"]})])
+def test_a_corpus_is_given_where_the_design_needs_one(
+    threads: list[Thread], design: Design, corpus: dict[str, list[str]] | None
+) -> None:
+    with pytest.raises(UserError, match=f"pool design '{design}'"):
+        draw_pools(threads, design, corpus=corpus)
+
+
+def test_draw_pools_gives_the_pools_of_the_design(threads: list[Thread]) -> None:
+    assert draw_pools(threads, Design.PAPER, distractors=20, seed=4) == paper_pools(threads, distractors=20, seed=4)
+    corpus = {"jazz": [f"Outside {i}" for i in range(60)]}
+    fresh = fresh_pools(threads, corpus, distractors=5, seed=4)
+    assert draw_pools(threads, Design.FRESH, corpus=corpus, distractors=5, seed=4) == fresh

@@ -113,13 +113,13 @@ def test_broken_files(tmp_path: Path, request: pytest.FixtureRequest, collected:
         "all_silence_1s.wav": (1.0, ("all_silence_1s.wav is silent from 0 s on for 1 s",)),
         "truncated_header_claims_1s.wav": (
             0.25,
-            ("truncated_header_claims_1s.wav is cut off: it ends after 0.25 s, earlier than it says itself",),
+            ("truncated_header_claims_1s.wav is cut off: it ends after 0.25 s, earlier than its header states",),
         ),
     }
-    undecodable = "cannot be decoded: it is no audio file, or a damaged one"
+    undecodable = "cannot be decoded: it is no audio file, or it is damaged"
     assert reasons == {
-        "one_sample.wav": "holds less than 0.1 s of sound",
-        "zero_frames.wav": "holds less than 0.1 s of sound",
+        "one_sample.wav": "has less than 0.1 s of audio",
+        "zero_frames.wav": "has less than 0.1 s of audio",
         "zero_bytes.mp3": "is empty",
         "video_without_audio.mp4": "is a video without sound",
         "html_error_page.mp3": undecodable,
@@ -273,5 +273,5 @@ def test_samples_that_are_no_numbers(tmp_path: Path) -> None:
     """A file of NaN or of infinite samples is unusable, not a clip."""
     for value in (np.nan, np.inf):
         soundfile.write(tmp_path / "a.wav", np.full(RATE, value, dtype=np.float32), RATE, subtype="FLOAT")
-        with pytest.raises(UnusableAudioError, match="no numbers"):
+        with pytest.raises(UnusableAudioError, match="not numbers"):
             cut(tmp_path / "a.wav", 0.0, 30.0)

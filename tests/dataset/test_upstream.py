@@ -11,9 +11,11 @@ import pytest
 
 from musicrs_dataset.records import Comment, Entities, Link, Thread
 from musicrs_dataset.sources import HUB_FILE, HUB_ID, resolve_source
-from musicrs_dataset.upstream import import_upstream, read_upstream
+from musicrs_dataset.upstream import import_upstream
 from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.errors import UserError
+
+from .support import read_upstream
 
 ROW: dict[str, Any] = {
     "name": "t3_x",
@@ -121,7 +123,7 @@ def test_broken_files(tmp_path: Path, content: bytes, told: str) -> None:
 
 def test_same_thread_twice(tmp_path: Path) -> None:
     """An id that stands twice is refused, with the second line."""
-    with pytest.raises(UserError, match="line 2: thread t3_x stands in the file a second time"):
+    with pytest.raises(UserError, match="line 2: thread t3_x appears twice in the file"):
         read_upstream(write(tmp_path / "a.jsonl", ROW, ROW))
 
 

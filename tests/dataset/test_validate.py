@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 import soundfile
 
-from musicrs_dataset.checks import Finding, invalid_rows, leftover_entities, odd_rows
+from musicrs_dataset.checks import Finding, invalid_rows, leftover_entities, suspicious_rows
 from musicrs_dataset.records import Link, Thread
 from musicrs_dataset.repo.build import build
 from musicrs_dataset.repo.named_pools import NamedPools
@@ -93,7 +93,7 @@ def test_odd_row(changes: dict[str, Any], name: str, count: int) -> None:
     ordinary = [
         replace(ODD, thread_id=f"t3_{i}", links=(Link(f"V{i}", 0.0, f"https://youtu.be/V{i}"),)) for i in range(3)
     ]
-    [finding] = odd_rows([*ordinary, replace(ODD, **changes)])
+    [finding] = suspicious_rows([*ordinary, replace(ODD, **changes)])
     assert (finding.name, finding.count, finding.where) == (name, count, ("t3_o",))
 
 

@@ -1,1 +1,1 @@
-"""Getting the audio behind the links: one download for each video, with a ledger of what became of it."""
+"""Downloads of the linked videos, one per video, with a ledger of the failures."""

@@ -1,7 +1,7 @@
-"""The audio files of a cache: `audio/<first two letters>/<video_id>.<ext>`, each with a JSON file beside it.
+"""Audio files of a cache: `audio/<first two letters>/<video_id>.<ext>`, each with a JSON file next to it.
 
-A file appears under its name in one step, when it is whole and its JSON is written: whatever bears a name there needs
-no second look. Downloads under way lie in `partial/<video_id>/` and are taken up again.
+A file gets its name in one step, after it is complete and its JSON is written. Every file with such a name is therefore
+complete. Downloads under way are in `partial/<video_id>/`; the next run resumes them.
 """
 
 from __future__ import annotations
@@ -13,58 +13,58 @@ from typing import Any
 
 from musicrs_metric.base.files import to_json, write_text
 
-from ...youtube import video_id as named_by
+from ...youtube import video_id as video_id_in
 
 
 def is_video_id(text: str) -> bool:
-    """Whether a text is the id of a video and nothing else; what is not must touch neither a path nor a URL."""
-    return named_by(f"https://youtu.be/{text}") == text
+    """Return True if a text is a video id and nothing else; other texts must touch neither a path nor a URL."""
+    return video_id_in(f"https://youtu.be/{text}") == text
 
 
-class AudioStore:
+class AudioCache:
     """The files of a cache.
 
     Args:
-        cache: The cache; made when the first download begins.
+        cache: Folder of the cache; created when the first download begins.
     """
 
     def __init__(self, cache: Path) -> None:
         self._audio, self._partial = cache / "audio", cache / "partial"
 
     def videos(self) -> dict[str, Path]:
-        """Id to file of every video that is here."""
-        found = sorted(self._audio.glob("??/*")) if self._audio.is_dir() else []
-        return {path.stem: path for path in found if path.suffix != ".json" and is_video_id(path.stem)}
+        """Map the id of every downloaded video to its file."""
+        paths = sorted(self._audio.glob("??/*")) if self._audio.is_dir() else []
+        return {path.stem: path for path in paths if path.suffix != ".json" and is_video_id(path.stem)}
 
     def partial(self, video_id: str) -> Path:
-        """Folder for a download under way, made if missing.
+        """Return the folder of a download under way; created if missing.
 
         Raises:
-            ValueError: That is no video id.
+            ValueError: The text is no video id.
         """
         folder = self._partial / _checked(video_id)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def admit(self, video_id: str, file: Path, about: dict[str, Any]) -> Path:
-        """Give a downloaded file its name, and drop what else was left of its download.
+        """Move a downloaded file to its place, and remove the rest of its download.
 
         Args:
-            video_id: What it is.
-            file: The whole file, in the folder `partial` gave.
-            about: What is known of it; plain JSON types.
+            video_id: Id of the video.
+            file: The complete file, in the folder that `partial` returned.
+            about: Facts for the JSON file; plain JSON types.
 
         Returns:
-            Where it lies now.
+            The new path.
 
         Raises:
-            ValueError: That is no video id.
+            ValueError: The text is no video id.
         """
         target = self._audio / video_id[:2] / f"{_checked(video_id)}{file.suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
         write_text(target.with_suffix(".json"), [to_json(about, indent=2), "\n"])
-        with file.open("rb") as whole:
-            os.fsync(whole.fileno())
+        with file.open("rb") as content:
+            os.fsync(content.fileno())
         file.replace(target)
         shutil.rmtree(self._partial / video_id, ignore_errors=True)
         return target

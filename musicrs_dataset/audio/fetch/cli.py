@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from .run import Outcome
     from .summary import Summary
 
-app = typer.Typer(help="Get the audio that the links name, and cut clips of it.", no_args_is_help=True)
+app = typer.Typer(help="Download the audio of the linked videos, and cut clips from it.", no_args_is_help=True)
 
 TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
 Dataset = Annotated[str, typer.Argument(metavar="D", help="Directory given to `build --out`, or dataset name.")]
-Cache = Annotated[Path, typer.Option(metavar="DIR", help="Where downloads and their ledger are kept.")]
+Cache = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the downloads and their ledger.")]
 Config = Annotated[str, typer.Option(help="Configuration to read links from.")]
 
 
@@ -57,39 +57,38 @@ def fetch(
     yt_dlp: PassedOn = None,
     config: Config = "query_only",
 ) -> None:
-    """Download the audio of every linked video once. Failed videos are asked for again when they are due.
+    """Download the audio of every linked video once. Failed videos are tried again when they are due.
 
-    Exit code 75 means that the run stopped early: a rate limit, ten equal failures in a row, a full disk or a network
-    that is down. Start it again later; it resumes there.
+    Exit code 75 means that the run stopped early. The cause is a rate limit, ten equal failures in a row, a full disk
+    or a broken network. Start it again later; it resumes there.
     """
     from ..decoding import require
     from . import client
-    from .advice import why_stopped
     from .run import due
     from .run import fetch as run
-    from .summary import summarise, video_ids
+    from .summary import summarise, video_ids, why_stopped
 
     options = client_options(cookies, sleep, rate, workers, max_minutes, max_megabytes, yt_dlp)
     require("downloads need", "yt_dlp", "soundfile", "soxr")
     threads = _threads(dataset, config)
     todo = due(video_ids(threads), cache, retry_failed=retry_failed)[:limit]
-    told = _console()
+    console = _console()
     if todo:
         due_words = "1 video is" if len(todo) == 1 else f"{len(todo):,} videos are"
         takes = rough_time(3600 * len(todo) / VIDEOS_AN_HOUR)
-        say(told, f"{due_words} due; YouTube bears about {VIDEOS_AN_HOUR} an hour, so about {takes}")
-    came_to: Counter[str] = Counter()
+        say(console, f"{due_words} due; YouTube allows about {VIDEOS_AN_HOUR} per hour, so about {takes}")
+    counts: Counter[str] = Counter()
     stopped: Outcome | None = None
-    for outcome in track(run(todo, cache, options, client.youtube), "Fetching", len(todo), told):
-        came_to[outcome.failure.kind.status if outcome.failure else "ok"] += 1
+    for outcome in track(run(todo, cache, options, client.youtube), "Fetching", len(todo), console):
+        counts[outcome.failure.kind.status if outcome.failure else "ok"] += 1
         if outcome.failure and outcome.failure.kind.stops:
             stopped = stopped or outcome
-    results = ", ".join(f"{n} {status}" for status, n in sorted(came_to.items())) or "none"
-    typer.echo(f"{count(len(todo), 'video')} due, {came_to.total()} asked for: {results}")
+    results = ", ".join(f"{n} {status}" for status, n in sorted(counts.items())) or "none"
+    typer.echo(f"{count(len(todo), 'video')} due, {counts.total()} tried: {results}")
     _print(summarise(threads, cache))
     if stopped is not None and stopped.failure is not None:
         for line in why_stopped(stopped.video_id, stopped.failure):
-            say(told, line)
+            say(console, line)
         raise typer.Exit(TRY_LATER)
 
 
@@ -98,9 +97,9 @@ def status(
     dataset: Dataset,
     cache: Cache,
     config: Config = "query_only",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Count the videos of a dataset by what they came to and why, and say what to do next."""
+    """Count the videos of a dataset by status and reason, and print the next steps."""
     from .summary import summarise
 
     summary = summarise(_threads(dataset, config), cache)
@@ -114,33 +113,34 @@ def status(
 def cut(
     dataset: Annotated[str, typer.Argument(metavar="D", help="Directory given to `build --out`.")],
     cache: Annotated[
-        Path, typer.Option(metavar="DIR", help="What `audio fetch` filled, or another folder of audio files.")
+        Path, typer.Option(metavar="DIR", help="Folder that `audio fetch` filled, or another folder of audio files.")
     ],
-    budget: Annotated[float, typer.Option(help="Seconds that the clips of a thread share; SALMONN takes 30.")] = 300.0,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses ten where a thread has more usable links.")] = 0,
+    budget: Annotated[float, typer.Option(help="Seconds that the clips of a thread share. SALMONN takes 30.")] = 300.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed that chooses ten of the links if more are usable.")] = 0,
     install: Annotated[bool, typer.Option(help='Let `load_dataset("musicrs")` find the new clips.')] = True,
 ) -> None:
-    """Cut clips of the downloaded audio into a dataset: min(10, usable links) per thread, which share the budget.
+    """Cut clips from the downloaded audio into a dataset: min(10, usable links) per thread, which share the budget.
 
-    A command that was stopped resumes: the clips that it cut are kept in `.clips` in D until the dataset is complete.
+    To resume a stopped command, repeat it: the folder `.clips` in D stores the finished clips until the dataset is
+    complete.
     """
-    from ...repo.install import install as put
+    from ...repo.install import install as install_dataset
     from ..clip_plan import ClipPlan
     from ..folder import AudioFolder
     from ..recut import recut
 
-    told = _console()
-    folder = AudioFolder(cache, ClipPlan(total_s=budget, seed=seed), keep=_kept_clips(dataset))
-    made = recut(dataset, folder, track=lambda threads: track(threads, "Cutting", len(threads), told))
-    for line in folder.report.lines():
-        say(told, line)
-    typer.echo(f"{count(folder.report.clips, 'clip')} -> {made}")
-    if install and made.name == DEFAULT_DATASET:
-        typer.echo(put(made))
+    console = _console()
+    audio = AudioFolder(cache, ClipPlan(total_s=budget, seed=seed), keep=_clip_store(dataset))
+    folder = recut(dataset, audio, track=lambda threads: track(threads, "Cutting", len(threads), console))
+    for line in audio.report.lines():
+        say(console, line)
+    typer.echo(f"{count(audio.report.clips, 'clip')} -> {folder}")
+    if install and folder.name == DEFAULT_DATASET:
+        typer.echo(install_dataset(folder))
 
 
-def _kept_clips(dataset: str) -> Path | None:
-    """Where a stopped command keeps its clips: in the directory given to `build`, beside the dataset."""
+def _clip_store(dataset: str) -> Path | None:
+    """Folder for the clips of a stopped command: in the directory given to `build`, next to the dataset."""
     from musicrs_metric.runs.references import dataset_folder
 
     folder = dataset_folder(dataset)
@@ -153,7 +153,7 @@ def _threads(dataset: str, config: str) -> list[Thread]:
 
     threads = list(iter_threads(dataset, config, audio=False))
     if {thread.thread_id for thread in threads} & {thread.thread_id for thread in load_mini(clips=False)}:
-        raise UserError(f"{dataset}: a toy, whose videos are invented; its clips are part of it")
+        raise UserError(f"{dataset}: a toy with invented videos; it already contains its clips")
     return threads
 
 

@@ -1,4 +1,4 @@
-"""Downloads by yt-dlp, one video at a time: the audio alone, in full, into the cache."""
+"""Downloads by yt-dlp into the cache, one video at a time: only the audio, in full length."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import io
 import logging
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import redirect_stderr, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,91 +15,61 @@ from threading import Event, Lock
 from types import TracebackType
 from typing import Any, Self
 
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
-from ...sources import file_sha256
 from ..cutting import UnusableAudioError, cut
-from .cache import AudioStore
+from .cache import AudioCache
 from .failures import Failure, causes, classify, shape
-from .kinds import NO_SOUND, TOO_LARGE
-from .messages import tidy
-from .secrets import Redactor
+from .kinds import NO_SOUND, TOO_LARGE, tidy
+from .options import FetchOptions
+from .yt_dlp_options import Redactor
 
-# The form that decodes twice as fast goes first; both are about as good.
+# M4A comes first because it decodes twice as fast; both sound about as good.
 _FORMAT = "bestaudio[ext=m4a]/bestaudio/best"
 
 MakeClient = Callable[[dict[str, Any]], Any]
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of a download.
-
-    Attributes:
-        cookies: File with the cookies of a signed-in browser, for videos with an age limit.
-        sleep_s: Pause after each video, in seconds. YouTube lets a visitor have about 300 videos an hour.
-        bytes_per_s: Most bytes a second for each download; None for no limit.
-        workers: Downloads at the same time.
-        timeout_s: How long a silent connection is waited for, in seconds.
-        retries: How often a connection that breaks is taken up again.
-        retry_s: Pause before the first of these, in seconds; doubled for each further one, up to 30 s.
-        max_s: Longest video to download, in seconds; None for no limit.
-        max_bytes: Largest file to download, in bytes; None for no limit.
-        yt_dlp: Further parameters of yt-dlp's Python interface; they replace those of this program and may hold
-            secrets.
-    """
-
-    cookies: Path | None = None
-    sleep_s: float = 5.0
-    bytes_per_s: int | None = None
-    workers: int = 1
-    timeout_s: float = 20.0
-    retries: int = 5
-    retry_s: float = 1.0
-    max_s: float | None = None
-    max_bytes: int | None = None
-    yt_dlp: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-
 def youtube(parameters: dict[str, Any]) -> Any:
-    """Make yt-dlp's client for YouTube, and for YouTube alone."""
+    """Return a client of yt-dlp that accepts YouTube only."""
     from yt_dlp import YoutubeDL
 
     return YoutubeDL({**parameters, "allowed_extractors": ["youtube"]})
 
 
 class Warnings:
-    """yt-dlp's own warnings of a run, each once, whatever video it is about; used by several threads."""
+    """Distinct warnings of yt-dlp in a run, over all videos. Safe for several threads."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._lock = Lock()
 
     def add(self, text: str) -> None:
-        """Keep a warning, unless one is there that differs in the video id and numbers only."""
+        """Add a warning, unless an equal one is known. Equal warnings differ only in the video id and in numbers."""
         text = re.sub(r"^(?:\[[\w:+-]+\] )?(?:[\w-]{11}: )?", "", text.strip().removeprefix("WARNING: "))
         with self._lock:
             self._texts.setdefault(shape(text, "\0"), text)
 
     def take(self) -> tuple[str, ...]:
-        """Return the warnings in the order in which they came, and forget them."""
+        """Return the warnings in order of arrival, and clear the list."""
         with self._lock:
             texts, self._texts = tuple(self._texts.values()), {}
         return texts
 
 
 class StoppedError(Exception):
-    """A download that broke off because the run is to end."""
+    """A download that ended early because the run stops."""
 
 
 class Downloader:
     """Downloads one video at a time into a cache; use it as a context manager.
 
     Args:
-        store: The files of the cache.
+        cache: The cache.
         options: Options of the download.
-        stop: Once it is set, a download under way breaks off; the next run continues it.
-        make_client: Makes yt-dlp's client from its parameters.
+        stop: If set, a download under way ends; the next run resumes it.
+        make_client: Returns a client of yt-dlp for its parameters.
         warnings: Receives yt-dlp's warnings.
 
     Raises:
@@ -108,14 +77,14 @@ class Downloader:
     """
 
     def __init__(
-        self, store: AudioStore, options: Options, stop: Event, make_client: MakeClient, warnings: Warnings
+        self, cache: AudioCache, options: FetchOptions, stop: Event, make_client: MakeClient, warnings: Warnings
     ) -> None:
-        self._store, self._options, self._stop = store, options, stop
+        self._cache, self._options, self._stop = cache, options, stop
         self._redactor = Redactor(options.yt_dlp)
         try:
             self._client = make_client(self._parameters(options, warnings))
             self._redactor.hide(_cookie_values(self._client))
-        except Exception as error:  # yt-dlp raises many kinds for options that it finds wrong
+        except Exception as error:  # yt-dlp raises many classes for options that it refuses
             raise UserError(f"yt-dlp does not start with these options: {self._redactor(tidy(str(error)))}") from None
 
     def __enter__(self) -> Self:
@@ -128,36 +97,36 @@ class Downloader:
         self._client.__exit__(kind, error, trace)
 
     def get(self, video_id: str) -> Failure | None:
-        """Download a video, or what is still missing of it.
+        """Download a video, or the missing rest of a download.
 
         Args:
-            video_id: Its eleven characters.
+            video_id: Eleven characters.
 
         Returns:
-            None when its audio is in the cache, else the failure, without secrets of the options.
+            None if the audio is in the cache, else the failure, without secrets of the options.
 
         Raises:
-            StoppedError: The run is to end.
+            StoppedError: The run stops.
         """
         from yt_dlp.utils import DownloadCancelled
 
-        folder = self._store.partial(video_id)
+        folder = self._cache.partial(video_id)
         self._client.params["outtmpl"] = {"default": f"{folder}/".replace("%", "%%") + "%(format_id)s.%(ext)s"}
         try:
             info = self._extract(video_id, folder)
             file = Path(info["requested_downloads"][0]["filepath"])
             cut(file, 0.0, 1.0)
-            self._store.admit(video_id, file, _about(video_id, file, info))
+            self._cache.admit(video_id, file, _about(video_id, file, info))
         except DownloadCancelled as error:
             raise StoppedError from error
         except UnusableAudioError as error:
-            shutil.rmtree(folder)  # it would be found whole the next time
+            shutil.rmtree(folder)  # the next run would take it for complete
             return Failure(NO_SOUND, self._redactor(str(error)))
-        except Exception as error:  # pages change, and yt-dlp fails in any way: counted as a failure and reported
+        except Exception as error:  # pages change, so yt-dlp may raise anything: counted as a failure and reported
             failure = classify(error, self._redactor)
             if failure.kind == TOO_LARGE:
                 shutil.rmtree(folder, ignore_errors=True)
-            with suppress(OSError):  # what has arrived stays
+            with suppress(OSError):  # a partial download stays
                 folder.rmdir()
             return failure
         return None
@@ -165,22 +134,22 @@ class Downloader:
     def _extract(self, video_id: str, folder: Path) -> dict[str, Any]:
         from yt_dlp.utils import DownloadError
 
-        link = f"https://www.youtube.com/watch?v={video_id}"  # names no playlist, and is never taken for an option
+        url = f"https://www.youtube.com/watch?v={video_id}"  # names no playlist, and cannot be read as an option
         try:
-            info: dict[str, Any] = self._client.extract_info(link)
+            info: dict[str, Any] = self._client.extract_info(url)
         except DownloadError as error:
-            if not _mend_part(error, folder):
+            if not _repair_part(error, folder):
                 raise
-            info = self._client.extract_info(link)
+            info = self._client.extract_info(url)
         return info
 
-    def _parameters(self, options: Options, warnings: Warnings) -> dict[str, Any]:
+    def _parameters(self, options: FetchOptions, warnings: Warnings) -> dict[str, Any]:
         pauses = dict.fromkeys(("http", "fragment", "extractor"), lambda n: min(options.retry_s * 2**n, 30.0))
         return {
             "format": _FORMAT,
             "noplaylist": True,
             "match_filter": self._refuse,
-            "fixup": "never",  # needs FFmpeg's program; our decoders read the files as they are sent
+            "fixup": "never",  # needs the program FFmpeg; the decoders here read the files as sent
             "updatetime": False,
             "retries": options.retries,
             "fragment_retries": options.retries,
@@ -191,34 +160,34 @@ class Downloader:
             "ratelimit": options.bytes_per_s,
             "cookiefile": None if options.cookies is None else str(options.cookies),
             **options.yt_dlp,
-            "progress_hooks": [self._break_off],
+            "progress_hooks": [self._check_progress],
             "quiet": True,
             "noprogress": True,
             "logger": _Log(warnings, self._redactor),
         }
 
-    def _break_off(self, progress: dict[str, Any]) -> None:
+    def _check_progress(self, progress: dict[str, Any]) -> None:
         from yt_dlp.utils import DownloadCancelled, ExtractorError
 
         if self._stop.is_set():
             raise DownloadCancelled
-        most = self._options.max_bytes
+        limit = self._options.max_bytes
         size = max(progress.get("total_bytes") or 0, progress.get("downloaded_bytes") or 0)
-        if most is not None and size > most:
-            raise ExtractorError(f"{size / 1e6:.1f} MB, more than --max-megabytes {most / 1e6:g}", expected=True)
+        if limit is not None and size > limit:
+            raise ExtractorError(f"{size / 1e6:.1f} MB, more than --max-megabytes {limit / 1e6:g}", expected=True)
 
     def _refuse(self, info: dict[str, Any], *, incomplete: bool = False) -> None:  # noqa: ARG002 - yt-dlp's interface
         from yt_dlp.utils import ExtractorError
 
         if info.get("live_status") in ("is_live", "is_upcoming") or info.get("is_live"):
             raise ExtractorError("a live stream that has not ended", expected=True)
-        seconds, most = info.get("duration") or 0, self._options.max_s
-        if most is not None and seconds > most:
-            raise ExtractorError(f"{seconds / 60:.1f} minutes, more than --max-minutes {most / 60:g}", expected=True)
+        seconds, limit = info.get("duration") or 0, self._options.max_s
+        if limit is not None and seconds > limit:
+            raise ExtractorError(f"{seconds / 60:.1f} minutes, more than --max-minutes {limit / 60:g}", expected=True)
 
 
 class _Log:
-    """Keeps yt-dlp's messages off the terminal, where they would break the progress bar; errors come as exceptions."""
+    """Logger that keeps yt-dlp's messages from the terminal, where they would break the progress bar."""
 
     def __init__(self, warnings: Warnings, redactor: Redactor) -> None:
         self._warnings, self._redactor = warnings, redactor
@@ -234,13 +203,13 @@ class _Log:
 
 
 def _cookie_values(client: Any) -> list[str]:
-    """Values of the client's cookies, which are read here; what yt-dlp prints of damaged lines would show them."""
+    """Read the client's cookies without the output of yt-dlp, which would show damaged lines."""
     with redirect_stderr(io.StringIO()):
         return [str(cookie.value) for cookie in getattr(client, "cookiejar", None) or ()]
 
 
-def _mend_part(error: BaseException, folder: Path) -> bool:
-    """Whether an error was that yt-dlp wanted more of a file that a killed process had all but named, and is mended."""
+def _repair_part(error: BaseException, folder: Path) -> bool:
+    """Finish a complete file that a killed process did not rename, for which the server answers 416."""
     from yt_dlp.networking.exceptions import HTTPError
 
     parts = list(folder.glob("*.part"))
@@ -248,7 +217,7 @@ def _mend_part(error: BaseException, folder: Path) -> bool:
     for part in parts if refused else []:
         if refused[0].response.headers.get("Content-Range") == f"bytes */{part.stat().st_size}":
             part.rename(part.with_suffix(""))
-        else:  # not what the server has now
+        else:  # the server has another file now
             part.unlink()
     return bool(parts and refused)
 
@@ -266,5 +235,5 @@ def _about(video_id: str, file: Path, info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _writable(value: Any) -> Any:
-    """The value, with halves of characters, which titles cut off by a program end in, replaced."""
+    """Replace halves of characters, which occur in titles that a program cut off."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

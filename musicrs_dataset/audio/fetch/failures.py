@@ -1,6 +1,6 @@
-"""What an error of a download means for a video, and for the rest of the run.
+"""Failed downloads: the kind of each error, and its reason in one line.
 
-YouTube's reasons arrive as words, which `messages` reads. Errors of the network and of the disk arrive as classes.
+YouTube's reasons arrive as words, which `kinds` reads. Errors of the network and of the disk arrive as classes.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from typing import NamedTuple
 
 from . import kinds
 from .kinds import Kind
-from .messages import kind_of, tidy
 
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG}
 _DETAIL = 200  # characters
 
 
 class Failure(NamedTuple):
-    """Why a video could not be downloaded.
+    """Reason why a video could not be downloaded.
 
     Attributes:
-        kind: Its kind.
+        kind: Kind of the failure.
         detail: The reason in one line, as YouTube or yt-dlp stated it.
-        in_a_row: Number of equal failures in a row, where they stop the run; 0 otherwise.
-        warnings: yt-dlp's own warnings in this run, each once, where the failure stops the run.
+        in_a_row: Number of equal failures in a row if they stop the run, else 0.
+        warnings: Distinct warnings of yt-dlp in this run, if the failure stops the run.
     """
 
     kind: Kind
@@ -35,21 +34,21 @@ class Failure(NamedTuple):
 
 
 def classify(error: BaseException, redact: Callable[[str], str] = str) -> Failure:
-    """Say what an error of a download means.
+    """Find the kind of failure that an error means.
 
     Args:
-        error: An error of yt-dlp's Python interface, or one that arose while its file was put away.
-        redact: Takes the secrets out of a text.
+        error: An error of yt-dlp's Python interface, or an error while its file was moved into the cache.
+        redact: Removes the secrets from a text.
 
     Returns:
-        The failure. A disk that is full or cannot be written to stops the run, like a rate limit.
+        The failure. A disk that is full or read-only stops the run, and so does a rate limit.
     """
     from yt_dlp.utils import ExtractorError
 
     chain = list(causes(error))
-    stated = next((cause.orig_msg for cause in chain if isinstance(cause, ExtractorError)), str(error))
-    words = tidy(stated)
-    return Failure(_kind(chain, words), _shortened(redact(words)))
+    message = next((cause.orig_msg for cause in chain if isinstance(cause, ExtractorError)), str(error))
+    message = kinds.tidy(message)
+    return Failure(_kind(chain, message), _shorten(redact(message)))
 
 
 def shape(detail: str, video_id: str) -> str:
@@ -57,13 +56,26 @@ def shape(detail: str, video_id: str) -> str:
     return re.sub(r"\d+", "#", detail.replace(video_id, "")).casefold().strip()
 
 
-def _shortened(words: str) -> str:
-    """Both ends of a long message: the sentence stands at its start, and who blocked a video how, at its end."""
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Iterate over an error and its causes, the nearest first; yt-dlp stores some causes in attributes."""
+    seen: list[BaseException] = []
+    waiting: list[object] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        if isinstance(cause, BaseException) and cause not in seen:
+            seen.append(cause)
+            yield cause
+            stored = getattr(cause, "exc_info", None) or ()
+            waiting += [*stored[1:2], getattr(cause, "cause", None), cause.__cause__, cause.__context__]
+
+
+def _shorten(message: str) -> str:
+    """Keep both ends of a long message: its sentence is at the start, the reason of a block at the end."""
     half = (_DETAIL - 5) // 2
-    return words if len(words) <= _DETAIL else f"{words[:half]} ... {words[-half:]}"
+    return message if len(message) <= _DETAIL else f"{message[:half]} ... {message[-half:]}"
 
 
-def _kind(chain: list[BaseException], words: str) -> Kind:
+def _kind(chain: list[BaseException], message: str) -> Kind:
     from yt_dlp.networking.exceptions import HTTPError, RequestError
     from yt_dlp.utils import GeoRestrictedError
 
@@ -76,20 +88,7 @@ def _kind(chain: list[BaseException], words: str) -> Kind:
             return kinds.REGION
         if isinstance(cause, OSError) and cause.errno in _DISK:
             return kinds.DISK
-    kind = kind_of(words)
+    kind = kinds.kind_of(message)
     if kind == kinds.OTHER and any(isinstance(cause, OSError) for cause in chain):
         return kinds.NETWORK
     return kind
-
-
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """Go through an error and what it was raised from, the nearest first; yt-dlp keeps some of that in attributes."""
-    seen: list[BaseException] = []
-    waiting: list[object] = [error]
-    while waiting:
-        one = waiting.pop(0)
-        if isinstance(one, BaseException) and one not in seen:
-            seen.append(one)
-            yield one
-            kept = getattr(one, "exc_info", None) or ()
-            waiting += [*kept[1:2], getattr(one, "cause", None), one.__cause__, one.__context__]

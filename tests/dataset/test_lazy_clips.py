@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.audio.lazy_clips import StoredClips
+from musicrs_dataset.audio.lazy_clips import LazyClips
 from musicrs_dataset.loading import load_threads
 from musicrs_dataset.repo.build import build
 
@@ -28,7 +28,7 @@ def test_clips_by_place(
     assert len(list(folder.glob(f"{config}/*.parquet"))) == (1 if shard_bytes > 1 else -(-len(HEARD) // group_rows))
     expected = [thread.clips for thread in load_threads(tmp_path, config)]
     assert expected == [thread.clips for thread in HEARD]
-    stored = StoredClips(tmp_path, config)
+    stored = LazyClips(tmp_path, config)
     for place in (0, 1, 2, 3, 3, 0, 2):
         assert stored(place) == expected[place]
 
@@ -38,9 +38,9 @@ def test_clips_of_the_installed_dataset(tmp_path: Path) -> None:
     build(HEARD, tmp_path / "out", about=ABOUT)
     code = f"""
 from musicrs_dataset.repo.install import install
-from musicrs_dataset.audio.lazy_clips import StoredClips
+from musicrs_dataset.audio.lazy_clips import LazyClips
 install({str(tmp_path / "out")!r}, metric=False)
-by_name, by_folder = StoredClips("musicrs", "audio_only"), StoredClips({str(tmp_path / "out")!r}, "audio_only")
+by_name, by_folder = LazyClips("musicrs", "audio_only"), LazyClips({str(tmp_path / "out")!r}, "audio_only")
 print([len(by_name(place)) for place in range(4) if by_name(place) == by_folder(place)])
 """
     assert evaluate(code, tmp_path / "home", tmp_path) == [2, 0, 1, 1]

@@ -1,19 +1,20 @@
-"""Options of yt-dlp that are passed on: `--yt-dlp KEY=VALUE`, read by yt-dlp's own parser.
+"""Options of yt-dlp that users may pass on: `--yt-dlp KEY=VALUE`, read by yt-dlp's own parser.
 
-`KEY` is a long option of yt-dlp without its dashes. Only options about clients, networks, accounts and retries are
-passed on. The others would change which files are written and where, or start programs.
+`KEY` is a long option of yt-dlp without its dashes. Only options for clients, networks, accounts and retries are
+passed on. The others would change the files and their places, or start programs. `Redactor` removes the secrets in
+these options from messages and from the ledger.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from io import StringIO
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from musicrs_metric.errors import UserError, show
 
@@ -66,20 +67,25 @@ _INSTEAD = {
 }
 _PROXY_SCHEMES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
 
+_HIDDEN = "***"
+_LOGIN_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
+_SHORTEST = 4  # characters; hiding shorter texts would hide words
+_SHORTEST_COOKIE = 8  # characters; cookies also hold settings, such as "en"
 
-def parse_passed_on(entries: Sequence[str]) -> dict[str, Any]:
+
+def parse_yt_dlp_options(entries: Sequence[str]) -> dict[str, Any]:
     """Read the options that a user passes on.
 
     Args:
-        entries: `KEY=VALUE`, or `KEY` alone for an option without a value. Keys may be given with dashes in front, and
-            with underscores in place of dashes.
+        entries: `KEY=VALUE`, or `KEY` alone for an option without a value. Keys may start with dashes, and may have
+            underscores in place of dashes.
 
     Returns:
-        The parameters of yt-dlp's Python interface that they set.
+        The matching parameters of yt-dlp's Python interface.
 
     Raises:
-        UserError: An option is not among those that are passed on, or its value is wrong. The message names the key and
-            never shows the value, which may hold a password.
+        UserError: The option is not passed on, or its value is wrong. The message names the key and never shows the
+            value, which may hold a password.
     """
     if not entries:
         return {}
@@ -103,6 +109,28 @@ def parse_passed_on(entries: Sequence[str]) -> dict[str, Any]:
     return parameters
 
 
+class Redactor:
+    """Replaces passwords, tokens and cookies in texts by `***`.
+
+    Args:
+        parameters: Parameters of yt-dlp's Python interface.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._secrets = {text for text in _secrets_of(parameters) if len(text) >= _SHORTEST}
+
+    def hide(self, cookies: Iterable[str]) -> None:
+        """Add the values of cookies to the secrets."""
+        self._secrets |= {value for value in cookies if len(value) >= _SHORTEST_COOKIE}
+
+    def __call__(self, text: str) -> str:
+        """Return the text without secrets."""
+        text = _LOGIN_IN_URL.sub(_HIDDEN, text)
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+
 def _pair(entry: str) -> tuple[str, str | None]:
     name, equals, value = entry.partition("=")
     key = name.strip().lstrip("-").replace("_", "-").lower()
@@ -114,29 +142,29 @@ def _pair(entry: str) -> tuple[str, str | None]:
         if equals:
             raise UserError(f"{OPTION} {key}: takes no value; expected {OPTION} {key}")
         return key, None
-    if not re.fullmatch(r"[a-z0-9-]{1,40}", key):  # may be a value whose key was forgotten, so it is not shown
+    if not re.fullmatch(r"[a-z0-9-]{1,40}", key):  # may be a value without its key, so the message does not show it
         raise UserError(f"{OPTION}: expected KEY=VALUE, such as {OPTION} proxy=socks5://127.0.0.1:1080")
     if key in _INSTEAD:
         raise UserError(f"{OPTION} {key}: use {_INSTEAD[key]}")
     known = sorted([*_WITH_VALUE, *_FLAGS, *_OF_YOUTUBE])
     close = get_close_matches(key, known, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
-    raise UserError(f"{OPTION} {key}: not an option that is passed on; {hint}expected one of {', '.join(known)}")
+    raise UserError(f"{OPTION} {key}: this option is not passed on; {hint}expected one of {', '.join(known)}")
 
 
 def _check(key: str, value: str | None) -> None:
-    """Refuse values that yt-dlp takes without a look and stumbles over later."""
+    """Refuse values that yt-dlp accepts at first and fails on later."""
     if key in ("proxy", "geo-verification-proxy") and value:
         try:
             parts = urlsplit(value if "://" in value else f"http://{value}")
-            right = (
+            is_valid = (
                 parts.scheme.lower() in _PROXY_SCHEMES
                 and bool(parts.hostname)
                 and (parts.port is None or parts.port > 0)
             )
         except ValueError:
-            right = False
-        if not right:
+            is_valid = False
+        if not is_valid:
             raise UserError(
                 f"{OPTION} {key}: expected a URL such as socks5://127.0.0.1:1080, "
                 f"with one of the schemes {', '.join(_PROXY_SCHEMES)}"
@@ -153,7 +181,7 @@ def _check(key: str, value: str | None) -> None:
 
 
 def _check_start(parameters: Mapping[str, Any]) -> None:
-    """Refuse values that yt-dlp takes from its command line, and refuses when it starts."""
+    """Refuse values that yt-dlp parses, and refuses when it starts."""
     from yt_dlp import YoutubeDL
     from yt_dlp.globals import supported_js_runtimes
 
@@ -171,7 +199,7 @@ def _check_start(parameters: Mapping[str, Any]) -> None:
 
 
 def _joined(pairs: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
-    """The pairs, with all arguments of one extractor in one: yt-dlp would keep the last of them alone."""
+    """Join all arguments of one extractor into one pair, because yt-dlp keeps only the last."""
     arguments: dict[str, list[str]] = {}
     for key, value in pairs:
         if key in _OF_YOUTUBE:
@@ -185,11 +213,7 @@ def _joined(pairs: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str 
 
 
 def _parse(arguments: list[str]) -> dict[str, Any]:
-    """Run yt-dlp's parser without its files of settings.
-
-    Raises:
-        ValueError: It refuses the arguments.
-    """
+    """Run yt-dlp's parser without its settings files; raises `ValueError` if it refuses the arguments."""
     from optparse import OptParseError
 
     from yt_dlp import parse_options
@@ -203,7 +227,7 @@ def _parse(arguments: list[str]) -> dict[str, Any]:
 
 
 def _without(message: str, value: str | None) -> str:
-    """The message without the value and without what it quotes of it, in one line."""
+    """Remove the value, and quoted parts of it, from a message."""
     if value:
         message = message.replace(value, "its value")
     return _in_one_line(re.sub(r"\"[^\"]*\"|'[^']*'", "its value", message))
@@ -211,3 +235,16 @@ def _without(message: str, value: str | None) -> str:
 
 def _in_one_line(message: str) -> str:
     return " ".join(message.split()).removesuffix(".")[:200]
+
+
+def _secrets_of(parameters: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("proxy", "geo_verification_proxy"):
+        if login := _LOGIN_IN_URL.search(str(parameters.get(name) or "")):
+            for part in (login[0], *login[0].split(":", 1)[1:]):
+                yield from (part, unquote(part))
+    yield from map(str, (parameters.get("http_headers") or {}).values())
+    for arguments in (parameters.get("extractor_args") or {}).values():
+        for name, values in arguments.items():
+            if name in ("po_token", "visitor_data", "data_sync_id"):
+                # "CLIENT.CONTEXT+TOKEN": a message may repeat the token alone
+                yield from (part for value in values for part in (value, value.rpartition("+")[2]))
