@@ -112,9 +112,9 @@ def run(
     from .run.dry_run import dry_run as describe_run
     from .run.processes import launched
     from .run.reporter import Reporter
-    from .run.runner import Plan, Result
+    from .run.runner import Plan, RunResult
     from .run.runner import run as run_plan
-    from .run.shuffles import Shuffled, run_shuffles
+    from .run.shuffles import ShuffledResult, run_shuffles
 
     system = build_system(
         model,
@@ -145,7 +145,7 @@ def run(
         processes.leave()
         return
     reporter = Reporter(_console(stderr=True), bar=processes.is_main)
-    finished: Result | Shuffled | None
+    finished: RunResult | ShuffledResult | None
     if shuffles is None:
         finished = run_plan(plan, processes, reporter)
     else:
@@ -154,7 +154,7 @@ def run(
     if finished is None:
         return
     where = (data.references, str(out))
-    if isinstance(finished, Shuffled):
+    if isinstance(finished, ShuffledResult):
         scores = print_shuffled(_console(), finished, *where)
     else:
         scores = print_result(_console(), finished, *where)

@@ -26,7 +26,7 @@ class Control(NamedTuple):
     n_other_genre: int
 
 
-class Order(NamedTuple):
+class PoolOrder(NamedTuple):
     """One of several seeded orders in which the pools are shown; see `baselines.run.shuffles`.
 
     Attributes:
@@ -58,7 +58,7 @@ class Data(NamedTuple):
     pools: str = PUBLISHED
     clips: Callable[[int], tuple[Clip, ...]] | None = None
     control: Control | None = None
-    order: Order | None = None
+    order: PoolOrder | None = None
 
 
 def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:

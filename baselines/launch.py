@@ -11,7 +11,7 @@ from musicrs_metric.runs.run_card import Modality
 
 from .options import parse_options
 from .registry import missing_packages, system_class
-from .run.guard import blaming
+from .run.guard import attribute_errors
 from .run.missing_audio import choose_policy
 from .system import Context, MissingAudio, System
 
@@ -46,14 +46,14 @@ def build_system(
         raise UserError(f"--modality: {declared.name} has several, name one of {known}")
     if modality is not None and modality not in declared.modalities:
         raise UserError(f"--modality {modality}: {declared.name} does not have it, only {known}")
-    with blaming(declared.name, "Options"):
+    with attribute_errors(declared.name, "Options"):
         options = parse_options(cls.Options, arguments, declared.name)
     missing = missing_packages(declared)
     if missing:
         raise UserError(f"{declared.name} needs {', '.join(missing)}; pip install 'musicrs[{declared.extra}]'")
     given = cast(Modality, modality or known)
     policy = choose_policy(cls, given, missing_audio)
-    with blaming(declared.name, "__init__"):
+    with attribute_errors(declared.name, "__init__"):
         return cls(options, Context(modality=given, seed=seed, cache=cache, missing_audio=policy))
 
 

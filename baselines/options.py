@@ -76,7 +76,7 @@ def as_json(options: Any) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(options).items()}
 
 
-def passing(options: Any) -> list[str]:
+def passing_options(options: Any) -> list[str]:
     """The names of those that are no part of a run's identity."""
     return [item.name for item in fields(options) if not item.metadata.get("identity", True)]
 

@@ -78,7 +78,7 @@ class Declaration:
     trained: bool = False
     batch_size: int = 32
 
-    def of_weights(self, source: str) -> Declaration:
+    def for_weights(self, source: str) -> Declaration:
         """What a system says of itself under weights that the user names.
 
         Args:
@@ -149,7 +149,7 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class RunFacts:
     """What is known of a run before it starts; part of its identity, and copied to its card.
 
     Attributes:
@@ -177,15 +177,15 @@ class System(ABC):
     Attributes:
         declaration: What it says about itself, of the class; an instance may have one of its own under its options.
         Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
-        hears: Whether it listens to the clips where the modality has them.
-        failures_pass: Whether a failure may pass, as that of a server does: the same command then ranks failed threads
-            again.
+        uses_audio: Whether it listens to the clips where the modality has them.
+        failures_are_temporary: Whether a failure may pass, as that of a server does: the same command then ranks failed
+            threads again.
     """
 
     declaration: Declaration
     Options: ClassVar[type[Any]] = NoOptions
-    hears: ClassVar[bool] = False
-    failures_pass: ClassVar[bool] = False
+    uses_audio: ClassVar[bool] = False
+    failures_are_temporary: ClassVar[bool] = False
 
     def __init__(self, options: Any, context: Context) -> None:
         self.options = options
@@ -196,7 +196,7 @@ class System(ABC):
         """What it reads under its options."""
         return self.declaration.reads
 
-    def survey(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - most systems need no plan
+    def inspect_threads(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - most systems need no plan
         """Look over the whole dataset before the run, in order to plan for the longest thread; loads no weights.
 
         Every system is shown it, whatever it reads: lengths may be learnt here, and nothing of what the texts say.
@@ -205,11 +205,11 @@ class System(ABC):
             threads: All threads, without labels and without the bytes of their clips.
         """
 
-    def facts(self) -> Facts:
+    def run_facts(self) -> RunFacts:
         """What its options, its weights and its survey make of the run; loads no weights."""
-        return Facts()
+        return RunFacts()
 
-    def heard(self, thread: Thread) -> list[float]:
+    def audio_used(self, thread: Thread) -> list[float]:
         """How much of each clip reaches the model: not what is left out, nor what the model itself would cut off.
 
         Args:
@@ -224,7 +224,7 @@ class System(ABC):
         """How much there is to do for a thread, as the survey found; the costliest are ranked first, like with like."""
         return 0.0
 
-    def outlook(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002 - most systems have nothing to tell
+    def describe_run(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002 - most systems have nothing to tell
         """What the user may want to know before a run, in lines; loads no weights.
 
         Args:
@@ -266,7 +266,7 @@ class System(ABC):
             one; those that fail again are recorded as failed.
         """
 
-    def notes(self) -> list[dict[str, Any]]:
+    def take_answer_records(self) -> list[dict[str, Any]]:
         """What is to be kept of the answers given since the last call, beside the predictions.
 
         Returns:
@@ -282,7 +282,7 @@ class System(ABC):
         """What the run has found out and the card is to keep, in plain JSON types; asked after `prepare`."""
         return {}
 
-    def pace(self) -> str:
+    def throughput(self) -> str:
         """How fast it goes, in a few words for the progress bar, such as tokens a second."""
         return ""
 

@@ -26,7 +26,7 @@ class CheckpointFile(NamedTuple):
     revision: str
 
 
-def find_file(source: str, name: str) -> CheckpointFile:
+def find_checkpoint_file(source: str, name: str) -> CheckpointFile:
     """Find a checkpoint of one file, and download it where need be.
 
     Args:
@@ -40,7 +40,7 @@ def find_file(source: str, name: str) -> CheckpointFile:
 
     path = Path(source)
     if path.exists():
-        return on_disk(path / name if path.is_dir() else path)
+        return hash_checkpoint_file(path / name if path.is_dir() else path)
     repository, _, revision = source.partition("@")
     if repository.count("/") != 1 or repository.startswith((".", "/")):
         raise UserError(f"--weights {source}: no such file; expected {HELP}")
@@ -62,10 +62,10 @@ def find_beats(source: str | None) -> CheckpointFile:
     """
     if source is None:
         raise UserError(f"--beats: expected a checkpoint of BEATs, to be downloaded from {BEATS_SOURCE}")
-    return on_disk(Path(source), "--beats")
+    return hash_checkpoint_file(Path(source), "--beats")
 
 
-def on_disk(path: Path, flag: str = "--weights") -> CheckpointFile:
+def hash_checkpoint_file(path: Path, flag: str = "--weights") -> CheckpointFile:
     """A file as it is now.
 
     Args:

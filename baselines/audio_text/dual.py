@@ -13,14 +13,14 @@ from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import Prediction
 
-from ..embedding.similarity import by_similarity, names_of
+from ..embedding.similarity import candidate_names, rank_by_similarity
 from ..embedding.text_embedder import TextEmbedder
 from ..embedding.vector_cache import Vectors
 from ..options import option
-from ..system import Context, Facts, System, Task
+from ..system import Context, RunFacts, System, Task
 from ..texts import query_of
 from .model import AudioTextModel
-from .vectors import ClipVectors, Stretch, TextVectors, normalise
+from .vectors import ClipExcerpt, ClipVectors, TextVectors, normalise
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DualEncoder(System):
     """
 
     Options = DualOptions
-    hears = True
+    uses_audio = True
 
     def __init__(self, options: DualOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -57,25 +57,25 @@ class DualEncoder(System):
     def make_model(self) -> AudioTextModel:
         """The model under `self.options`, for `self.context.device`; cheap, see `AudioTextModel`."""
 
-    def facts(self) -> Facts:
+    def run_facts(self) -> RunFacts:
         """The revision of the weights, and what is heard."""
         plan = (
             f"the first {self.options.seconds:g} s / number of clips of each clip, in windows of "
             f"{self._model.window_s:g} s end to end, the last one ending with the clip"
         )
-        hears = self.context.modality != "query_only"
-        return Facts(model_revision=self._model.revision, clip_plan=plan if hears else None)
+        uses_audio = self.context.modality != "query_only"
+        return RunFacts(model_revision=self._model.revision, clip_plan=plan if uses_audio else None)
 
-    def heard(self, thread: Thread) -> list[float]:
+    def audio_used(self, thread: Thread) -> list[float]:
         """A clip is heard up to its share of the time."""
-        return [seconds or clip.duration_s for clip, seconds in self._stretches(thread)]
+        return [seconds or clip.duration_s for clip, seconds in self._excerpts(thread)]
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Embed the clips, queries and names of the batch together, and rank by cosine."""
-        names = names_of(batch)
+        names = candidate_names(batch)
         vectors = dict(zip(names, self._texts(names), strict=True))
         asked = self._asked([task.thread for task in batch])
-        return [by_similarity(task, vector, vectors) for task, vector in zip(batch, asked, strict=True)]
+        return [rank_by_similarity(task, vector, vectors) for task, vector in zip(batch, asked, strict=True)]
 
     def close(self) -> None:
         """Save the vectors."""
@@ -96,12 +96,12 @@ class DualEncoder(System):
         return queries
 
     def _heard(self, threads: Sequence[Thread]) -> Vectors:
-        stretches = [self._stretches(thread) for thread in threads]
-        rows = iter(self._clips([stretch for of_thread in stretches for stretch in of_thread]))
-        return normalise(np.stack([sum(next(rows) for _ in of_thread) for of_thread in stretches]))
+        excerpts = [self._excerpts(thread) for thread in threads]
+        rows = iter(self._clips([excerpt for of_thread in excerpts for excerpt in of_thread]))
+        return normalise(np.stack([sum(next(rows) for _ in of_thread) for of_thread in excerpts]))
 
-    def _stretches(self, thread: Thread) -> list[Stretch]:
+    def _excerpts(self, thread: Thread) -> list[ClipExcerpt]:
         """The clips share the time evenly, each from its start."""
         clips = thread.clips or ()
         share = self.options.seconds / max(len(clips), 1)
-        return [Stretch(clip, share if clip.duration_s > share else None) for clip in clips]
+        return [ClipExcerpt(clip, share if clip.duration_s > share else None) for clip in clips]

@@ -34,7 +34,7 @@ def normalise(vectors: Vectors) -> Vectors:
     return scaled
 
 
-class Stretch(NamedTuple):
+class ClipExcerpt(NamedTuple):
     """What is heard of a clip.
 
     Attributes:
@@ -88,11 +88,11 @@ class ClipVectors:
         self._model, self._context = model, context
         self._cache = _open_cache(model, context.cache, "audio")
 
-    def __call__(self, stretches: Sequence[Stretch]) -> Vectors:
+    def __call__(self, excerpts: Sequence[ClipExcerpt]) -> Vectors:
         """Embed clips.
 
         Args:
-            stretches: n of them, repeats allowed; n at least 1.
+            excerpts: n of them, repeats allowed; n at least 1.
 
         Returns:
             Shape (n, d): the sum of the clip's windows, each of which was brought to length 1. So the mean over all
@@ -101,31 +101,31 @@ class ClipVectors:
         Raises:
             UnusableAudioError: A clip cannot be decoded.
         """
-        keys = [self._key(stretch) for stretch in stretches]
-        return self._cache.fetch(keys, lambda places: self._embed([stretches[place] for place in places]))
+        keys = [self._key(excerpt) for excerpt in excerpts]
+        return self._cache.fetch(keys, lambda places: self._embed([excerpts[place] for place in places]))
 
     def save(self) -> None:
         """Save new vectors to the cache."""
         self._cache.save()
 
-    def _key(self, stretch: Stretch) -> bytes:
-        how = f"{self._model.window_s} {stretch.seconds}"
-        return hashlib.sha256(content_hash(stretch.clip) + how.encode()).digest()
+    def _key(self, excerpt: ClipExcerpt) -> bytes:
+        how = f"{self._model.window_s} {excerpt.seconds}"
+        return hashlib.sha256(content_hash(excerpt.clip) + how.encode()).digest()
 
-    def _embed(self, stretches: Sequence[Stretch]) -> Vectors:
+    def _embed(self, excerpts: Sequence[ClipExcerpt]) -> Vectors:
         sums: dict[int, Vectors] = {}
-        for batch in self._batches(stretches):
+        for batch in self._batches(excerpts):
             rows = filled([window for _, window in batch], self._model.windows_at_once, self._context.device)
             for (place, _), vector in zip(batch, normalise(self._model.embed_audio(rows)), strict=False):
                 sums[place] = sums[place] + vector if place in sums else vector
-        return np.stack([sums[place] for place in range(len(stretches))])
+        return np.stack([sums[place] for place in range(len(excerpts))])
 
-    def _batches(self, stretches: Sequence[Stretch]) -> Iterator[list[tuple[int, Samples]]]:
+    def _batches(self, excerpts: Sequence[ClipExcerpt]) -> Iterator[list[tuple[int, Samples]]]:
         """Windows that may share a batch, with the places of the clips they come from; those of one clip in order."""
         model = self._model
         size = round(model.window_s * model.sampling_rate)
         groups: dict[int, list[tuple[int, Samples]]] = defaultdict(list)
-        for place, samples in enumerate(load_clips(stretches, model.sampling_rate)):
+        for place, samples in enumerate(load_clips(excerpts, model.sampling_rate)):
             for window in windows(samples, size, model.sampling_rate):
                 group = size if model.one_length else len(window)
                 groups[group].append((place, window))

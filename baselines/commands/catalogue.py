@@ -86,8 +86,8 @@ def weights_gib(cls: type[System], width: int = 2) -> float:
 
     if not issubclass(cls, Generative):
         return 0.0
-    ears = cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).listener.ears
-    return Memory.of(ears, 0, width=width).weights
+    limits = cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).language_model.limits
+    return Memory.of(limits, 0, width=width).weights
 
 
 def _option_line(option: str, default: str, text: str) -> str:

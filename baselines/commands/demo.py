@@ -41,7 +41,7 @@ SYSTEMS: tuple[tuple[str, Modality, tuple[str, ...]], ...] = (
 FUSED = ("minilm", "descriptors")  # words and sound
 
 
-class Row(NamedTuple):
+class DemoRow(NamedTuple):
     """One system in the table.
 
     Attributes:
@@ -89,7 +89,7 @@ def build_mini(out: Path) -> Path:
     return build(source.threads, out, about=source.about)
 
 
-def systems_table(rows: Sequence[Row]) -> Table:
+def systems_table(rows: Sequence[DemoRow]) -> Table:
     """One row per system, chance on top."""
     from rich.box import SIMPLE
     from rich.table import Table
@@ -112,7 +112,7 @@ def systems_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
+def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[DemoRow]:
     runs = out / RUNS
     data = {modality: load_data(str(folder), modality) for _, modality, _ in SYSTEMS}
     for name, modality, arguments in SYSTEMS:
@@ -121,8 +121,8 @@ def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
         plan = Plan(system=system, system_name=name, data=data[modality], out=run_folder)
         result = run(plan, Processes(), reporter)
         assert result is not None  # noqa: S101 - there is one process, and it is the main one
-        yield Row(result.card, score_result(result, data[modality].references))
+        yield DemoRow(result.card, score_result(result, data[modality].references))
     words, sound = FUSED
     fused = runs / f"{words}_{sound}"
     card = fuse_runs(runs / words, runs / sound, fused)
-    yield Row(card, score_predictions(fused, load_references(folder, card.config)).scores)
+    yield DemoRow(card, score_predictions(fused, load_references(folder, card.config)).scores)

@@ -15,17 +15,17 @@ from musicrs_metric.scoring import Scores
 
 from ..run.answer_log import FILE as ANSWERS
 from ..run.guard import FAILURES
-from ..run.runner import Result
+from ..run.runner import RunResult
 from ..run.usage import usage_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..run.order_effects import OrderEffects
-    from ..run.shuffles import Shuffled
+    from ..run.shuffles import ShuffledResult
 
 
-def score_result(result: Result, references: References) -> Scores:
+def score_result(result: RunResult, references: References) -> Scores:
     """Score a run on the threads that it was asked to rank.
 
     Args:
@@ -35,7 +35,7 @@ def score_result(result: Result, references: References) -> Scores:
     return _scored(result, references).scores
 
 
-def _scored(result: Result, references: References) -> ScoredRun:
+def _scored(result: RunResult, references: References) -> ScoredRun:
     return score_predictions(result.predictions, ranked_only(references, result.predictions))
 
 
@@ -53,7 +53,7 @@ def ranked_only(references: References, predictions: Sequence[Prediction]) -> Re
     )
 
 
-def outcome_lines(result: Result, n_threads: int) -> Iterator[str]:
+def outcome_lines(result: RunResult, n_threads: int) -> Iterator[str]:
     """Say how many threads were ranked, from when, and how the answers came about.
 
     Args:
@@ -104,7 +104,7 @@ def order_lines(effects: OrderEffects) -> Iterator[str]:
         yield f"Position bias {bias:.3f}{limits}: 0 where the order plays no part, 1 for the pool as it is shown."
 
 
-def print_result(console: Console, result: Result, references: References, title: str) -> Scores:
+def print_result(console: Console, result: RunResult, references: References, title: str) -> Scores:
     """Print how a run went and what it scores.
 
     Args:
@@ -124,7 +124,7 @@ def print_result(console: Console, result: Result, references: References, title
     return scores
 
 
-def print_shuffled(console: Console, run: Shuffled, references: References, title: str) -> Scores:
+def print_shuffled(console: Console, run: ShuffledResult, references: References, title: str) -> Scores:
     """Print what a run in several orders scores, and what the order does.
 
     Args:

@@ -12,12 +12,12 @@ from ..system import Task
 from .vector_cache import Vectors
 
 
-def names_of(batch: Sequence[Task]) -> list[str]:
+def candidate_names(batch: Sequence[Task]) -> list[str]:
     """The distinct candidate names of some threads, in order of appearance."""
     return list(dict.fromkeys(name for task in batch for name in task.thread.candidates))
 
 
-def by_similarity(task: Task, asked: Vectors, vectors: Mapping[str, Vectors]) -> Prediction:
+def rank_by_similarity(task: Task, asked: Vectors, vectors: Mapping[str, Vectors]) -> Prediction:
     """Rank a pool by the dot product of its names with what is asked for.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ears:
+class AudioLimits:
     """How much sound reaches a model, and what that costs.
 
     Attributes:

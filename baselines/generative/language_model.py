@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from musicrs_dataset.audio.cutting import Samples
 
-from .audio_limits import Ears
+from .audio_limits import AudioLimits
 
 # From the tokens generated so far to the tokens that may come next.
 Allowed = Callable[[Sequence[int]], Sequence[int]]
@@ -59,16 +59,16 @@ class Logprob(NamedTuple):
     n_tokens: int
 
 
-class Listener(ABC):
+class LanguageModel(ABC):
     """A model that hears and answers in words.
 
     Making one must be cheap: weights are loaded by `load`.
 
     Attributes:
-        ears: What it can hear.
+        limits: What it can hear.
     """
 
-    ears: Ears
+    limits: AudioLimits
 
     @property
     @abstractmethod
@@ -83,7 +83,7 @@ class Listener(ABC):
     def load(self) -> None:  # noqa: B027 - a server has nothing to load
         """Load what `complete` needs."""
 
-    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
+    def describe_run(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
         """What the user may want to know before a run, such as an estimate of memory; loads nothing.
 
         Args:
@@ -114,7 +114,7 @@ class Listener(ABC):
         """
 
 
-class LocalListener(Listener):
+class LocalModel(LanguageModel):
     """A model in this process, whose next token can be restricted and whose continuations can be scored."""
 
     @abstractmethod

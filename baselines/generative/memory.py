@@ -6,7 +6,7 @@ import gc
 import re
 from typing import NamedTuple
 
-from .audio_limits import Ears
+from .audio_limits import AudioLimits
 
 _ACTIVATIONS_GIB = 1.0  # of a forward pass over a long prompt, beside the cache
 # A scored token has a logit for each entry of a vocabulary, in the model's format and twice in float32.
@@ -33,19 +33,19 @@ class Memory(NamedTuple):
     activations: float = _ACTIVATIONS_GIB
 
     @classmethod
-    def of(cls, ears: Ears, tokens: int, *, rows: int = 1, scored: int = 0, width: int = 2) -> Memory:
+    def of(cls, limits: AudioLimits, tokens: int, *, rows: int = 1, scored: int = 0, width: int = 2) -> Memory:
         """Estimate what a model takes.
 
         Args:
-            ears: Of the model.
+            limits: Of the model.
             tokens: Of the fullest thread.
             rows: Threads at once, times the beams of a search.
             scored: Tokens of candidates in one forward pass.
             width: Bytes of a number, 2 in bfloat16.
         """
-        cache = tokens * rows * ears.cache_kib_per_token / 2**20
+        cache = tokens * rows * limits.cache_kib_per_token / 2**20
         candidates = scored * _VOCABULARY * _BYTES_PER_LOGIT / 2**30
-        return cls(ears.weights_gib * width / 2 + ears.float32_gib, cache * width / 2, candidates)
+        return cls(limits.weights_gib * width / 2 + limits.float32_gib, cache * width / 2, candidates)
 
     @property
     def total(self) -> float:

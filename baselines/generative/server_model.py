@@ -19,23 +19,23 @@ import numpy as np
 from musicrs_metric.base.chat import Chat, ChatError, ChatReply, ChatServer
 from musicrs_metric.errors import UserError, show
 
-from .audio_limits import Ears
-from .language_model import Completion, Listener, Prompt
+from .audio_limits import AudioLimits
+from .language_model import Completion, LanguageModel, Prompt
 from .wire import messages
 
 # So many threads in a row without an answer that the server, not the threads, is to blame.
-PATIENCE = 10
+MAX_FAILURES = 10
 _TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 _SILENCE_S = 1.0  # of audio in the first request
 
 
 @dataclass
-class ServerListener(Listener):
+class ServerModel(LanguageModel):
     """A model that a server runs.
 
     Attributes:
         server: Where.
-        ears: What it can hear, as the user says.
+        limits: What it can hear, as the user says.
         concurrency: Requests in flight.
         schema: JSON schema that answers are to keep to, where the server can hold a model to one; None for none.
         sends_audio: Whether the requests of the run hold audio.
@@ -43,7 +43,7 @@ class ServerListener(Listener):
     """
 
     server: ChatServer
-    ears: Ears
+    limits: AudioLimits
     concurrency: int = 8
     schema: Mapping[str, Any] | None = None
     sends_audio: bool = False
@@ -68,10 +68,10 @@ class ServerListener(Listener):
             UserError: It does not answer, or refuses every form of a request.
         """
         self._chat = Chat(self.server)
-        silence = np.zeros(round(_SILENCE_S * self.ears.sampling_rate), dtype=np.float32)
+        silence = np.zeros(round(_SILENCE_S * self.limits.sampling_rate), dtype=np.float32)
         prompt = Prompt("Say yes.", (silence,) if self.sends_audio else ())
         try:
-            self._chat.learn(messages(prompt, self.ears.sampling_rate), self._fields(self.first_budget))
+            self._chat.learn(messages(prompt, self.limits.sampling_rate), self._fields(self.first_budget))
         except ChatError as error:
             if error.is_down:
                 raise UserError(f"{self.server.url}: {error}; is it a server with OpenAI's API?") from None
@@ -82,7 +82,7 @@ class ServerListener(Listener):
         """The fields that the server refuses, once it is loaded; empty before."""
         return {} if self._chat is None else self._chat.form.to_dict()
 
-    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
+    def describe_run(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
         """Who is going to be asked."""
         return [f"{self.server.model} at {self.server.url}, {self.concurrency} requests at once"]
 
@@ -116,7 +116,7 @@ class ServerListener(Listener):
         if self._chat is None:
             raise RuntimeError("call load first")
         try:
-            reply = self._chat.ask(messages(prompt, self.ears.sampling_rate), self._fields(budget))
+            reply = self._chat.ask(messages(prompt, self.limits.sampling_rate), self._fields(budget))
         except ChatError as error:
             return error
         if reply.finish == "withheld":
@@ -133,9 +133,9 @@ class ServerListener(Listener):
     def _count_failures(self, answers: Sequence[Completion | ChatError]) -> None:
         for answer in answers:
             self._n_failed = self._n_failed + 1 if isinstance(answer, ChatError) else 0
-            if self._n_failed >= PATIENCE:
+            if self._n_failed >= MAX_FAILURES:
                 raise UserError(
-                    f"{self.server.url}: {PATIENCE} threads in a row got no answer, at last: {answer}; what was "
+                    f"{self.server.url}: {MAX_FAILURES} threads in a row got no answer, at last: {answer}; what was "
                     "answered is kept, run again when the server is well"
                 )
 

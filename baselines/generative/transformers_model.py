@@ -14,9 +14,9 @@ from musicrs_metric.errors import UserError
 from ..audio_text.checkpoints import HELP, Checkpoint, find_checkpoint, with_weights
 from ..options import option
 from ..run.processes import launched_world
-from ..system import Context, Facts
+from ..system import Context, RunFacts
 from .families.prompt_text import without_controls
-from .language_model import Allowed, Completion, LocalListener, Logprob, Prompt
+from .language_model import Allowed, Completion, LocalModel, Logprob, Prompt
 from .loading import choose_dtype, load_pretrained
 from .memory import Memory
 from .settings import GenerativeOptions
@@ -41,7 +41,7 @@ class LocalOptions(GenerativeOptions):
     )
 
 
-class TransformersListener(LocalListener):
+class TransformersModel(LocalModel):
     """A model of transformers.
 
     A family declares the attributes and says how prompts become tensors in `encode`; one whose `from_pretrained` is not
@@ -135,14 +135,14 @@ class TransformersListener(LocalListener):
         """Load the weights, unless they are loaded."""
         self.model  # noqa: B018 - made at first use
 
-    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:
+    def describe_run(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:
         """An estimate of memory."""
         from .packed import AT_ONCE
 
         dtype = choose_dtype(self.options.dtype, self.context.device)
         rows = 1 if self.options.protocol in ("constrained", "pointwise") else batch_size * self.beams
         scored = AT_ONCE if is_scored else 0
-        memory = Memory.of(self.ears, tokens, rows=rows, scored=scored, width=dtype.itemsize)
+        memory = Memory.of(self.limits, tokens, rows=rows, scored=scored, width=dtype.itemsize)
         return [f"memory, estimated for {str(dtype).removeprefix('torch.')}: {memory}"]
 
     @cached_property
@@ -221,10 +221,10 @@ class TransformersListener(LocalListener):
         """
         encoded = self.encode([prompt._replace(text=self.clean(prompt.text)) for prompt in prompts])
         longest = encoded["attention_mask"].shape[1]
-        if longest + budget > self.ears.context:
+        if longest + budget > self.limits.context:
             raise ContextError(
                 f"the prompt takes {longest} tokens and the answer up to {budget}, together more than the "
-                f"{self.ears.context} of the model's context"
+                f"{self.limits.context} of the model's context"
             )
         device, dtype = self.model.device, self.model.dtype
         return {
@@ -253,16 +253,16 @@ class LocalGenerative(Generative):
         super().__init__(options, context)
         if options.device_map is not None and launched_world() > 1:
             raise UserError("--device-map: spreads one model over all devices; start one process")
-        self.declaration = self.declaration.of_weights(options.weights)
+        self.declaration = self.declaration.for_weights(options.weights)
 
-    def facts(self) -> Facts:
+    def run_facts(self) -> RunFacts:
         """As of every such system, and the number format: a CPU and a GPU have other ones where the user names none."""
-        found = super().facts()
+        found = super().run_facts()
         dtype = str(choose_dtype(self.options.dtype, self.context.device)).removeprefix("torch.")
         return replace(found, extra={**found.extra, "number_format": dtype})
 
     @abstractmethod
-    def make_listener(self) -> TransformersListener:
+    def make_language_model(self) -> TransformersModel:
         """The model under `self.options` and `self.context`; cheap."""
 
 

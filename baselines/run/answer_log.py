@@ -16,13 +16,13 @@ from typing import Any
 from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError
 
-Note = dict[str, Any]
+AnswerRecord = dict[str, Any]
 
 FILE = "answers.jsonl"
 
 
-class NoteWriter:
-    """The notes of one process while a run is under way.
+class AnswerLogWriter:
+    """The records of one process while a run is under way.
 
     Args:
         parts: The folder of part files.
@@ -32,16 +32,16 @@ class NoteWriter:
     def __init__(self, parts: Path, rank: int) -> None:
         self._path = parts / f"answers{rank}.jsonl"
 
-    def append(self, notes: Iterable[Note]) -> None:
-        """Write some notes; a system that has none leaves no file."""
-        lines = [_line(note) for note in notes]
+    def append(self, records: Iterable[AnswerRecord]) -> None:
+        """Write some records; a system that has none leaves no file."""
+        lines = [_line(record) for record in records]
         if lines:
             with self._path.open("a", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines)
 
 
-def gather_notes(folder: Path, parts: Path, finished: Container[str]) -> None:
-    """Leave one file with the notes of finished threads: others are of failures, or were written just before a kill.
+def merge_answer_logs(folder: Path, parts: Path, finished: Container[str]) -> None:
+    """Leave one file with the records of finished threads: others are of failures, or were written just before a kill.
 
     Args:
         folder: The run folder; an earlier session may have left a file there.
@@ -49,10 +49,10 @@ def gather_notes(folder: Path, parts: Path, finished: Container[str]) -> None:
         finished: Threads whose predictions are on disk.
     """
     earlier = list(_read(folder / FILE))
-    if any(note["thread_id"] not in finished for note in earlier):
-        write_text(folder / FILE, (_line(note) for note in earlier if note["thread_id"] in finished))
+    if any(record["thread_id"] not in finished for record in earlier):
+        write_text(folder / FILE, (_line(record) for record in earlier if record["thread_id"] in finished))
     files = _files(parts)
-    kept = {note["thread_id"]: note for file in files for note in _read(file) if note["thread_id"] in finished}
+    kept = {record["thread_id"]: record for file in files for record in _read(file) if record["thread_id"] in finished}
     gathered = parts / "answers0.jsonl"
     if kept:
         write_text(gathered, map(_line, kept.values()))
@@ -61,30 +61,30 @@ def gather_notes(folder: Path, parts: Path, finished: Container[str]) -> None:
             file.unlink()
 
 
-def answered(folder: Path, parts: Path) -> set[str]:
+def answered_threads(folder: Path, parts: Path) -> set[str]:
     """The threads that a model answered, readably or not; the arguments are those of `finish_notes`."""
-    return {note["thread_id"] for file in [folder / FILE, *_files(parts)] for note in _read(file)}
+    return {record["thread_id"] for file in [folder / FILE, *_files(parts)] for record in _read(file)}
 
 
-def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> list[Note]:
-    """Make one file of all notes, in dataset order.
+def finish_answer_log(folder: Path, parts: Path, thread_ids: Sequence[str]) -> list[AnswerRecord]:
+    """Make one file of all records, in dataset order.
 
     Args:
         folder: The run folder.
         parts: Its folder of part files.
-        thread_ids: The threads whose notes are kept.
+        thread_ids: The threads whose records are kept.
 
     Returns:
-        The notes.
+        The records.
     """
     files = _files(parts)
-    found = {note["thread_id"]: note for file in [folder / FILE, *files] for note in _read(file)}
-    notes = [found[thread_id] for thread_id in thread_ids if thread_id in found]
-    if notes:
-        write_text(folder / FILE, map(_line, notes))
+    found = {record["thread_id"]: record for file in [folder / FILE, *files] for record in _read(file)}
+    records = [found[thread_id] for thread_id in thread_ids if thread_id in found]
+    if records:
+        write_text(folder / FILE, map(_line, records))
     for file in files:
         file.unlink()
-    return notes
+    return records
 
 
 def read_answers(folder: Path) -> dict[str, str | None]:
@@ -97,7 +97,7 @@ def read_answers(folder: Path) -> dict[str, str | None]:
         Thread id to answer, None where the model was asked for no text; empty where the run kept none.
 
     Raises:
-        UserError: A line is no such note.
+        UserError: A line is no such record.
     """
     file = folder / FILE
     if not file.exists():
@@ -105,8 +105,8 @@ def read_answers(folder: Path) -> dict[str, str | None]:
     answers: dict[str, str | None] = {}
     for number, line in enumerate(file.read_bytes().splitlines(), 1):
         try:
-            note = json.loads(line)
-            thread_id, answer = note["thread_id"], note.get("answer")
+            record = json.loads(line)
+            thread_id, answer = record["thread_id"], record.get("answer")
         except (ValueError, TypeError, KeyError, AttributeError):
             thread_id, answer = None, None
         if not isinstance(thread_id, str) or not isinstance(answer, str | None):
@@ -130,12 +130,12 @@ def _files(parts: Path) -> list[Path]:
     return sorted(parts.glob("answers[0-9]*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
 
 
-def _read(file: Path) -> Iterator[Note]:
+def _read(file: Path) -> Iterator[AnswerRecord]:
     if file.exists():
         for line in file.read_bytes().splitlines():
             with suppress(ValueError):  # cut short by a kill; its thread is ranked again
                 yield json.loads(line)
 
 
-def _line(note: Note) -> str:
-    return json.dumps(note, allow_nan=False) + "\n"  # escapes what is half a character, as models may write it
+def _line(record: AnswerRecord) -> str:
+    return json.dumps(record, allow_nan=False) + "\n"  # escapes what is half a character, as models may write it

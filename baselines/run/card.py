@@ -23,9 +23,9 @@ from musicrs_metric.runs.run_card import RUN_CARD, RunCard, write_run_card
 
 from ..data import Data
 from ..generative.settings import RENAMED
-from ..options import as_json, chosen, passing
+from ..options import as_json, chosen, passing_options
 from ..system import System
-from .guard import blaming
+from .guard import attribute_errors
 from .processes import Processes
 
 # What may differ between two sessions of one run: where the data lies, what the run is called, and how it went.
@@ -57,9 +57,9 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         UserError: An error in the system's own code, or something that no card may hold, such as an unknown paradigm.
     """
     declared = system.declaration
-    with blaming(declared.name, "facts"):
-        facts = asdict(system.facts())
-    with blaming(declared.name, "reads"):
+    with attribute_errors(declared.name, "run_facts"):
+        facts = asdict(system.run_facts())
+    with attribute_errors(declared.name, "reads"):
         reads = system.reads
     name = name or f"{declared.name} {chosen(system.options)}".strip()
     card = RunCard(
@@ -183,7 +183,7 @@ def carry_changes(card: RunCard, earlier: RunCard) -> RunCard:
     return replace(card, extra=card.extra | kept)
 
 
-def note_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[RunCard, list[str]]:
+def record_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[RunCard, list[str]]:
     """Keep on the card what an earlier session of the run did otherwise.
 
     Args:
@@ -207,7 +207,7 @@ def note_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any
 
 def _check(card: RunCard, system: str) -> None:
     """Refuse before the run what could not be written at its start, or not be read after its end."""
-    with tempfile.TemporaryDirectory() as folder, blaming(system, "its declaration, options or facts"):
+    with tempfile.TemporaryDirectory() as folder, attribute_errors(system, "its declaration, options or run_facts"):
         file = Path(folder) / RUN_CARD
         try:
             write_run_card(file, card)
@@ -238,7 +238,7 @@ def _made(data: Data) -> dict[str, Any]:
 
 
 def _passing(options: Any) -> dict[str, Any]:
-    names = passing(options)
+    names = passing_options(options)
     return {_PASSING: names} if names else {}
 
 

@@ -46,7 +46,7 @@ def swap_inputs(data: Data, swap: Swap, context: Context) -> Data:
     if len(places) < 2:
         what = "with clips" if swap == "shuffled-audio" else "in the dataset"
         raise UserError(f"--control {swap}: {count(len(places), 'thread')} {what}, expected at least two to swap")
-    giver = givers([threads[place].genre for place in places], context.seed)
+    giver = input_sources([threads[place].genre for place in places], context.seed)
     source = dict(zip(places, (places[given] for given in giver), strict=True))
     swapped = [_with(swap, thread, threads[source.get(place, place)]) for place, thread in enumerate(threads)]
     n_other = sum(threads[place].genre != threads[given].genre for place, given in source.items())
@@ -61,7 +61,7 @@ def swap_inputs(data: Data, swap: Swap, context: Context) -> Data:
     return data._replace(clips=clips_of_another)
 
 
-def givers(genres: Sequence[str], seed: int) -> list[int]:
+def input_sources(genres: Sequence[str], seed: int) -> list[int]:
     """Choose for every thread the one whose input it gets: never itself, and of its genre if that has another.
 
     The threads of a genre form one cycle in a seeded random order, each giving to the one before it, so every input is

@@ -10,10 +10,10 @@ from musicrs_metric.errors import UserError, count, plain, some
 from musicrs_metric.runs.predictions import PREDICTIONS, Prediction, read_predictions, write_predictions
 from musicrs_metric.runs.run_card import RUN_CARD, RunCard, read_run_card, write_run_card
 
-from .answer_log import gather_notes
+from .answer_log import merge_answer_logs
 from .card import differences, identity_hash
-from .missing_audio import Record
-from .shards import GATHERED, gather, part_files, read_parts
+from .missing_audio import AudioCoverage
+from .shards import GATHERED, merge_shards, read_shards, shard_files
 
 
 class RunFolder:
@@ -59,7 +59,7 @@ class RunFolder:
         Raises:
             UserError: The predictions of a finished session hold a thread that the dataset does not have.
         """
-        found = read_parts(self.parts, self.config, self._thread_ids).predictions
+        found = read_shards(self.parts, self.config, self._thread_ids).predictions
         if self._predictions.exists():
             found = self._earlier() | found
         return {key: p for key, p in found.items() if not (retry_failed and p.outcome == "failed")}
@@ -71,7 +71,7 @@ class RunFolder:
 
     def set_aside(self) -> str | None:
         """Say which lines of the part files are not reused and why; None where all are."""
-        why = read_parts(self.parts, self.config, self._thread_ids).set_aside
+        why = read_shards(self.parts, self.config, self._thread_ids).set_aside
         reasons = ", ".join(f"{n} {reason}" for reason, n in why.items())
         return f"{self.parts}: {count(why.total(), 'line')} set aside: {reasons}" if why else None
 
@@ -103,11 +103,11 @@ class RunFolder:
             raise UserError(f"{self.path}: another run is writing to it; wait for its end, or stop it") from None
         with lock:
             write_run_card(self._draft, self.card)
-            gather(self.parts, finished.values(), self.config)
-            gather_notes(self.path, self.parts, finished)
+            merge_shards(self.parts, finished.values(), self.config)
+            merge_answer_logs(self.path, self.parts, finished)
             yield
 
-    def end(self, predictions: Sequence[Prediction], card: RunCard, heard: Record | None) -> None:
+    def end(self, predictions: Sequence[Prediction], card: RunCard, heard: AudioCoverage | None) -> None:
         """Write the result in place of the parts; a kill in between loses nothing."""
         if heard is not None:
             heard.write(self.path)
@@ -115,7 +115,7 @@ class RunFolder:
         write_run_card(self.path / RUN_CARD, card)
         half_written = [file for name in (GATHERED, RUN_CARD) for file in self.parts.glob(f".{name}.*.part")]
         # The draft goes after the parts: as long as it is there, the run counts as under way.
-        for file in (*half_written, *part_files(self.parts), self._draft, self._lock):
+        for file in (*half_written, *shard_files(self.parts), self._draft, self._lock):
             file.unlink(missing_ok=True)
         with suppress(OSError):  # somebody else's file lies there, and stays
             self.parts.rmdir()
@@ -139,7 +139,7 @@ class RunFolder:
     def _check(self) -> None:
         self._check_parts()
         # A session that ended before its first answer has left nothing that could be mixed up.
-        begun = any(part.stat().st_size for part in part_files(self.parts))
+        begun = any(part.stat().st_size for part in shard_files(self.parts))
         drafts = [self._draft] if begun else []
         cards = [file for file in (*drafts, self.path / RUN_CARD) if file.exists()]
         if not cards and self._predictions.exists():

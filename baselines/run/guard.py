@@ -20,11 +20,11 @@ from .missing_audio import rank_by_policy
 
 FAILURES = "failures.log"
 # A system that has failed this often before its first success is not unlucky but broken.
-PATIENCE = 5
+MAX_FAILURES = 5
 
 
 @contextmanager
-def blaming(system: str, call: str, log: Path | None = None) -> Iterator[None]:
+def attribute_errors(system: str, call: str, log: Path | None = None) -> Iterator[None]:
     """Run a call of a system other than `rank`, so that its errors end in one line that names system and call.
 
     Args:
@@ -48,7 +48,7 @@ def blaming(system: str, call: str, log: Path | None = None) -> Iterator[None]:
         raise UserError(f"system {system}, in {call}: {_one_line(error)}; {where}") from error
 
 
-class Answers:
+class SafeRanker:
     """Asks a system for predictions and stands in for those it fails to give.
 
     Args:
@@ -105,9 +105,9 @@ class Answers:
         _append(self._log, f"thread {thread.thread_id}", error)
         reason = _one_line(error)
         self._say(f"thread {thread.thread_id} failed: {reason}")
-        if not self._has_answered and self._n_failed >= PATIENCE:
+        if not self._has_answered and self._n_failed >= MAX_FAILURES:
             raise UserError(
-                f"{self._system.declaration.name} failed on each of its first {PATIENCE} threads, at last with "
+                f"{self._system.declaration.name} failed on each of its first {MAX_FAILURES} threads, at last with "
                 f"{reason}; tracebacks are in {self._log}"
             ) from error
         ranking = shuffled(thread.candidates, self._system.context.seed, thread.thread_id, "failed")

@@ -38,7 +38,7 @@ def choose_policy(system: type[System], modality: Modality, chosen: MissingAudio
     Raises:
         UserError: The user asked for a policy where none is needed, or for a query where there is none.
     """
-    if not system.hears or modality == "query_only":
+    if not system.uses_audio or modality == "query_only":
         if chosen is not None:
             name = system.declaration.name
             raise UserError(f"--missing-audio {chosen}: {name} hears no clips in {modality}; leave it out")
@@ -118,7 +118,7 @@ def _marked(prediction: Prediction, heard: bool) -> Prediction:
     return replace(prediction, outcome="no_audio")
 
 
-class Heard(NamedTuple):
+class AudioUsage(NamedTuple):
     """What was heard of a thread.
 
     Attributes:
@@ -136,7 +136,7 @@ class Heard(NamedTuple):
         return to_json({"thread_id": self.thread.thread_id, "clips": clips}) + "\n"
 
 
-class Record:
+class AudioCoverage:
     """How much of the clips a run heard, thread by thread.
 
     Args:
@@ -149,7 +149,9 @@ class Record:
 
     def __init__(self, system: System, threads: Iterable[Thread], failed: Container[str] = ()) -> None:
         self._heard = [
-            Heard(thread, [0.0] * len(thread.clips or ()) if thread.thread_id in failed else system.heard(thread))
+            AudioUsage(
+                thread, [0.0] * len(thread.clips or ()) if thread.thread_id in failed else system.audio_used(thread)
+            )
             for thread in threads
         ]
 

@@ -15,15 +15,15 @@ from musicrs_metric.runs.run_card import RunCard
 
 from ..data import Data
 from ..system import System
-from .answer_log import NoteWriter, answered, finish_notes, read_answers, sum_ledgers
-from .card import carry_changes, complete_card, draft_card, note_changes, passing_settings
+from .answer_log import AnswerLogWriter, answered_threads, finish_answer_log, read_answers, sum_ledgers
+from .card import carry_changes, complete_card, draft_card, passing_settings, record_changes
 from .folder import RunFolder
-from .guard import FAILURES, Answers, blaming
-from .missing_audio import Record, check_clips
+from .guard import FAILURES, SafeRanker, attribute_errors
+from .missing_audio import AudioCoverage, check_clips
 from .processes import Processes
 from .reporter import Reporter
-from .shards import PartWriter, in_order, share
-from .thread_access import Sight
+from .shards import ShardWriter, in_dataset_order, positions_of
+from .thread_access import ThreadAccess
 from .usage import Prices, usage_facts
 
 
@@ -59,7 +59,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """A finished run.
 
     Attributes:
@@ -73,7 +73,7 @@ class Result:
     reused: int
 
 
-def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
+def run(plan: Plan, processes: Processes, reporter: Reporter) -> RunResult | None:
     """Run a system over a dataset, or go on with a run that was stopped.
 
     Args:
@@ -92,16 +92,22 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         raise UserError(f"{plan.data.references.name}: holds no threads, expected at least one")
     policy = plan.system.context.missing_audio
     check_clips(plan.data.threads, policy)
-    survey(plan)
+    inspect_threads(plan)
     position = plan.data.references.position
     folder = RunFolder(plan.out, draft_card(plan.system, plan.system_name, plan.data, plan.name), position)
     finished = folder.finished(plan.retry_failed)
-    if plan.system.failures_pass:  # an answer that could not be read stays; a request that failed is sent again
-        kept = answered(plan.out, folder.parts)
+    if (
+        plan.system.failures_are_temporary
+    ):  # an answer that could not be read stays; a request that failed is sent again
+        kept = answered_threads(plan.out, folder.parts)
         finished = {name: p for name, p in finished.items() if p.outcome != "failed" or name in kept}
     wanted = plan.wanted(folder.finished())
     if folder.is_complete and finished.keys() == set(wanted):
-        return Result(in_order(wanted, finished), folder.read_card(), len(finished)) if processes.is_main else None
+        return (
+            RunResult(in_dataset_order(wanted, finished), folder.read_card(), len(finished))
+            if processes.is_main
+            else None
+        )
 
     set_aside = folder.set_aside()
     if set_aside and processes.is_main:
@@ -116,30 +122,30 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         left = [position[thread_id] for thread_id in wanted if thread_id not in finished]
         left.sort(key=lambda place: plan.system.cost(plan.data.threads[place]), reverse=True)
         has_answered = any(prediction.outcome != "failed" for prediction in finished.values())
-        positions = share(left, processes.rank, processes.world)
+        positions = positions_of(left, processes.rank, processes.world)
         try:
             trouble = _rank(plan, folder, positions, processes, reporter, has_answered)
         except UserError:
             if processes.world == 1:  # what the model wrote before the run stopped may say why
-                finish_notes(plan.out, folder.parts, list(position))
+                finish_answer_log(plan.out, folder.parts, list(position))
             raise
         processes.wait()
         if not processes.is_main:
             return None
-        predictions = in_order(wanted, folder.finished())
-        unanswered = not answered(plan.out, folder.parts)  # else it is the answers that could not be read
+        predictions = in_dataset_order(wanted, folder.finished())
+        unanswered = not answered_threads(plan.out, folder.parts)  # else it is the answers that could not be read
         if unanswered and all(prediction.outcome == "failed" for prediction in predictions):
             raise UserError(
                 f"{folder.card.name} failed on every thread; tracebacks are in {plan.out / FAILURES}, and "
                 "--retry-failed tries again"
             )
         seconds = None if finished else round(time.monotonic() - started, 3)
-        records = finish_notes(plan.out, folder.parts, wanted)
+        records = finish_answer_log(plan.out, folder.parts, wanted)
         ranked = (plan.data.threads[position[prediction.thread_id]] for prediction in predictions)
         # An answer that could not be read counts as failed, too, but its clips were used.
         failed = {p.thread_id for p in predictions if p.outcome == "failed"} - read_answers(plan.out).keys()
-        with blaming(plan.system.declaration.name, "heard", plan.out / FAILURES):
-            heard = None if policy is None else Record(plan.system, ranked, failed)
+        with attribute_errors(plan.system.declaration.name, "audio_used", plan.out / FAILURES):
+            heard = None if policy is None else AudioCoverage(plan.system, ranked, failed)
         coverage = None if heard is None else heard.coverage()
         card = complete_card(folder.card, predictions, processes, seconds, coverage)
         ledger = sum_ledgers(record.get("ledger") for record in records)
@@ -148,17 +154,17 @@ def run(plan: Plan, processes: Processes, reporter: Reporter) -> Result | None:
         folder.end(predictions, card, heard)
         if trouble is not None:
             raise UserError(f"{trouble}; the run is finished all the same, the same command shows its scores")
-        return Result(predictions, card, len(finished))
+        return RunResult(predictions, card, len(finished))
 
 
-def survey(plan: Plan) -> None:
+def inspect_threads(plan: Plan) -> None:
     """Let the system look over the whole dataset, before its card is drafted.
 
     Raises:
         UserError: The system says that the user has to act, or an error in its own code.
     """
-    with blaming(plan.system.declaration.name, "survey"):
-        plan.system.survey([thread.without_labels() for thread in plan.data.threads])
+    with attribute_errors(plan.system.declaration.name, "inspect_threads"):
+        plan.system.inspect_threads([thread.without_labels() for thread in plan.data.threads])
 
 
 def _rank(
@@ -172,28 +178,28 @@ def _rank(
     """Rank the share of one process, batch by batch; returns what went wrong when the system was closed."""
     system = plan.system
     size = plan.batch_size or system.declaration.batch_size
-    sight = Sight(plan.data.threads, system.reads, plan.data.clips if system.hears else None)
-    answers = Answers(system, plan.out / FAILURES, reporter.say, has_answered=has_answered)
+    access = ThreadAccess(plan.data.threads, system.reads, plan.data.clips if system.uses_audio else None)
+    answers = SafeRanker(system, plan.out / FAILURES, reporter.say, has_answered=has_answered)
     of_how_many = f" (process {processes.rank + 1} of {processes.world})" if processes.world > 1 else ""
     try:
-        with PartWriter(folder.parts, processes.rank, folder.config) as part:
-            with processes.main_first(), blaming(system.declaration.name, "prepare", plan.out / FAILURES):
-                system.prepare(sight.before())
+        with ShardWriter(folder.parts, processes.rank, folder.config) as part:
+            with processes.main_first(), attribute_errors(system.declaration.name, "prepare", plan.out / FAILURES):
+                system.prepare(access.for_prepare())
             if processes.is_main:
-                with blaming(system.declaration.name, "findings", plan.out / FAILURES):
-                    _note_findings(plan, folder, processes, reporter)
-            notes = NoteWriter(folder.parts, processes.rank)
+                with attribute_errors(system.declaration.name, "findings", plan.out / FAILURES):
+                    _record_findings(plan, folder, processes, reporter)
+            notes = AnswerLogWriter(folder.parts, processes.rank)
             with reporter.progress(folder.card.name + of_how_many, len(positions)) as advance:
                 for start in range(0, len(positions), size):
-                    batch = [sight.task(position) for position in positions[start : start + size]]
+                    batch = [access.task(position) for position in positions[start : start + size]]
                     try:
                         predictions = answers.rank(batch)
                     finally:  # what the model wrote is kept, whether or not the run stops at it
-                        notes.append(system.notes())
+                        notes.append(system.take_answer_records())
                     part.append(predictions)
                     for line in system.warnings():
                         reporter.say(line)
-                    advance(len(batch), system.pace())
+                    advance(len(batch), system.throughput())
     finally:
         trouble = _close(plan)
     if trouble is not None and not processes.is_main:
@@ -201,7 +207,7 @@ def _rank(
     return trouble
 
 
-def _note_findings(plan: Plan, folder: RunFolder, processes: Processes, reporter: Reporter) -> None:
+def _record_findings(plan: Plan, folder: RunFolder, processes: Processes, reporter: Reporter) -> None:
     """Put on the card what the system found out when it was prepared, and say where an earlier session differed."""
     findings = plan.system.findings()
     if findings:
@@ -213,7 +219,7 @@ def _note_findings(plan: Plan, folder: RunFolder, processes: Processes, reporter
 def _note(
     folder: RunFolder, processes: Processes, reporter: Reporter, before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> None:
-    folder.card, lines = note_changes(folder.card, before, now)
+    folder.card, lines = record_changes(folder.card, before, now)
     for line in lines if processes.is_main else ():
         reporter.say(line)
 
@@ -221,7 +227,7 @@ def _note(
 def _close(plan: Plan) -> UserError | None:
     """Close the system; what goes wrong there must not hide what stopped the run, nor cost what was ranked."""
     try:
-        with blaming(plan.system.declaration.name, "close", plan.out / FAILURES):
+        with attribute_errors(plan.system.declaration.name, "close", plan.out / FAILURES):
             plan.system.close()
     except UserError as error:
         return error

@@ -21,18 +21,18 @@ from musicrs_metric.runs.predictions import Prediction, format_line, parse_line
 GATHERED = "gathered.jsonl"
 
 
-def part_files(folder: Path) -> list[Path]:
+def shard_files(folder: Path) -> list[Path]:
     """The files that processes and `gather` write; whatever else lies in the folder is nobody's business here."""
     return sorted([*folder.glob(GATHERED), *folder.glob("rank[0-9]*.jsonl")])
 
 
-def part_lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
+def shard_lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
     """Predictions as lines of a part file, each with the configuration that it was made under."""
     for prediction in predictions:
         yield to_json(strict_json(format_line(prediction)) | {"config": config}) + "\n"
 
 
-class Found(NamedTuple):
+class ShardContents(NamedTuple):
     """What earlier processes left.
 
     Attributes:
@@ -44,7 +44,7 @@ class Found(NamedTuple):
     set_aside: Counter[str]
 
 
-def read_parts(folder: Path, config: str, thread_ids: Container[str]) -> Found:
+def read_shards(folder: Path, config: str, thread_ids: Container[str]) -> ShardContents:
     """Read what earlier processes finished.
 
     Args:
@@ -52,8 +52,8 @@ def read_parts(folder: Path, config: str, thread_ids: Container[str]) -> Found:
         config: Hash of the configuration; a line made under another one is not reused.
         thread_ids: The threads of the dataset; a line of another one is not reused.
     """
-    found = Found({}, Counter())
-    for file in part_files(folder):
+    found = ShardContents({}, Counter())
+    for file in shard_files(folder):
         for line in filter(None, file.read_bytes().split(b"\n")):
             prediction = parse_line(line).prediction
             if prediction is None:
@@ -67,21 +67,21 @@ def read_parts(folder: Path, config: str, thread_ids: Container[str]) -> Found:
     return found
 
 
-def gather(folder: Path, predictions: Iterable[Prediction], config: str) -> None:
+def merge_shards(folder: Path, predictions: Iterable[Prediction], config: str) -> None:
     """Replace all part files by one that holds `predictions`; a kill in between loses nothing."""
     gathered = folder / GATHERED
-    write_text(gathered, part_lines(predictions, config))
-    for file in part_files(folder):
+    write_text(gathered, shard_lines(predictions, config))
+    for file in shard_files(folder):
         if file != gathered:
             file.unlink()
 
 
-def share(positions: Sequence[int], rank: int, world: int) -> Sequence[int]:
+def positions_of(positions: Sequence[int], rank: int, world: int) -> Sequence[int]:
     """The positions that one of several processes takes: each position goes to exactly one, none is padded."""
     return positions[rank::world]
 
 
-def in_order(thread_ids: Sequence[str], found: dict[str, Prediction]) -> list[Prediction]:
+def in_dataset_order(thread_ids: Sequence[str], found: dict[str, Prediction]) -> list[Prediction]:
     """Put predictions into dataset order, exactly one per thread.
 
     Raises:
@@ -93,7 +93,7 @@ def in_order(thread_ids: Sequence[str], found: dict[str, Prediction]) -> list[Pr
     return [found[thread_id] for thread_id in thread_ids]
 
 
-class PartWriter:
+class ShardWriter:
     """The part file of one process.
 
     Args:
@@ -106,7 +106,7 @@ class PartWriter:
         self._config = config
         self._file = (folder / f"rank{rank}.jsonl").open("a", encoding="utf-8", newline="\n")
 
-    def __enter__(self) -> PartWriter:
+    def __enter__(self) -> ShardWriter:
         return self
 
     def __exit__(
@@ -116,6 +116,6 @@ class PartWriter:
 
     def append(self, predictions: Iterable[Prediction]) -> None:
         """Write a batch and force it to disk."""
-        self._file.writelines(part_lines(predictions, self._config))
+        self._file.writelines(shard_lines(predictions, self._config))
         self._file.flush()
         os.fsync(self._file.fileno())

@@ -16,19 +16,19 @@ from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.runs.run_card import RunCard
 
 from ..commands.summary import ranked_only
-from ..data import Data, Order
+from ..data import Data, PoolOrder
 from .answer_log import sum_ledgers
 from .order_effects import OrderEffects, order_effects
 from .processes import Processes
 from .reporter import Reporter
-from .runner import Plan, Result, run
+from .runner import Plan, RunResult, run
 from .usage import add_usage
 
 FOLDER = "shuffles"
 ROBUSTNESS = "robustness.json"
 
 
-class Shuffled(NamedTuple):
+class ShuffledResult(NamedTuple):
     """A finished run in several orders.
 
     Attributes:
@@ -40,7 +40,7 @@ class Shuffled(NamedTuple):
     effects: OrderEffects
 
 
-def show_in(data: Data, order: Order, seed: int) -> Data:
+def reorder_pools(data: Data, order: PoolOrder, seed: int) -> Data:
     """Show every pool in another order.
 
     Args:
@@ -56,7 +56,7 @@ def show_in(data: Data, order: Order, seed: int) -> Data:
     return data._replace(threads=threads, order=order)
 
 
-def run_shuffles(plan: Plan, shuffles: int, processes: Processes, reporter: Reporter) -> Shuffled | None:
+def run_shuffles(plan: Plan, shuffles: int, processes: Processes, reporter: Reporter) -> ShuffledResult | None:
     """Run a system over a dataset once per order, or go on with such a run.
 
     Args:
@@ -71,11 +71,11 @@ def run_shuffles(plan: Plan, shuffles: int, processes: Processes, reporter: Repo
     Raises:
         UserError: See `baselines.run.runner.run`.
     """
-    orders = [Order(number, shuffles) for number in range(1, shuffles + 1)]
+    orders = [PoolOrder(number, shuffles) for number in range(1, shuffles + 1)]
     plans = [
         replace(
             plan,
-            data=show_in(plan.data, order, plan.system.context.seed),
+            data=reorder_pools(plan.data, order, plan.system.context.seed),
             out=plan.out if order.number == 1 else plan.out / FOLDER / f"{order.number:02}",
         )
         for order in orders
@@ -89,7 +89,7 @@ def run_shuffles(plan: Plan, shuffles: int, processes: Processes, reporter: Repo
     return finished
 
 
-def _summarise(plans: list[Plan], results: list[Result]) -> Shuffled:
+def _summarise(plans: list[Plan], results: list[RunResult]) -> ShuffledResult:
     # A limit that was lowered in between leaves threads that some orders lack.
     in_all = set.intersection(*({p.thread_id for p in result.predictions} for result in results))
     given = [[p for p in result.predictions if p.thread_id in in_all] for result in results]
@@ -103,4 +103,4 @@ def _summarise(plans: list[Plan], results: list[Result]) -> Shuffled:
     extra = first.extra | ({"ledger": ledger} if ledger else {}) | usage
     name = first.name.removesuffix(str(plans[0].data.order)) + f"mean of {len(plans)} orders"
     card = replace(first, name=name, outcomes=dict(sorted(outcomes.items())), extra=extra)
-    return Shuffled(card, order_effects(shown, given, references))
+    return ShuffledResult(card, order_effects(shown, given, references))

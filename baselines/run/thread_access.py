@@ -22,7 +22,7 @@ from musicrs_metric.runs.run_card import Reads
 from ..system import Task
 
 
-class Sight:
+class ThreadAccess:
     """Shows a dataset to a system as far as it declares to read it.
 
     Args:
@@ -38,7 +38,7 @@ class Sight:
         self._reads = reads
         self._truth = {thread.thread_id: thread.ground_truth for thread in threads} if reads == "labels" else {}
 
-    def before(self) -> list[Thread]:
+    def for_prepare(self) -> list[Thread]:
         """What `System.prepare` is given."""
         return [] if self._reads == "thread" else [thread.without_labels() for thread in self._threads]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from musicrs_metric.errors import count, show
 
-Record = Mapping[str, Any]
+AnswerRecord = Mapping[str, Any]
 
 KINDS = ("prompt", "reasoning", "answer")
 
@@ -71,7 +71,7 @@ class CutPrompts(NamedTuple):
     equal: list[PromptCount]
 
 
-def usage_facts(records: Iterable[Record], prices: Prices) -> dict[str, Any]:
+def usage_facts(records: Iterable[AnswerRecord], prices: Prices) -> dict[str, Any]:
     """What the run card keeps of a server's account.
 
     Args:
@@ -116,7 +116,7 @@ def add_usage(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def cut_prompts(records: Iterable[Record]) -> CutPrompts:
+def cut_prompts(records: Iterable[AnswerRecord]) -> CutPrompts:
     """Find prompts that a server cut, by its own count of tokens.
 
     A highest count that three or more prompts of different lengths share is a limit of the server: if all prompts share

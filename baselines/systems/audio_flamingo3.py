@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.flamingo import Flamingo
 from ..generative.transformers_model import LocalGenerative, LocalOptions
 from ..options import option
@@ -19,10 +19,10 @@ from ..system import ALL_MODALITIES, Declaration
 MODEL_ID = "nvidia/audio-flamingo-3-hf"
 
 
-class AudioFlamingo3Listener(Flamingo):
+class AudioFlamingo3Model(Flamingo):
     """Audio Flamingo 3."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=32_768,  # of Qwen2.5-7B, which thinks in it
         tokens_per_second=25,
@@ -61,6 +61,6 @@ class AudioFlamingo3(LocalGenerative):
     )
     Options = AudioFlamingo3Options
 
-    def make_listener(self) -> AudioFlamingo3Listener:
+    def make_language_model(self) -> AudioFlamingo3Model:
         """Audio Flamingo 3 with the chosen weights."""
-        return AudioFlamingo3Listener(self.options, self.context)
+        return AudioFlamingo3Model(self.options, self.context)

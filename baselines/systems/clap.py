@@ -150,7 +150,7 @@ class Clap(DualEncoder):
 
     def __init__(self, options: ClapOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.declaration = self.declaration.of_weights(options.weights)
+        self.declaration = self.declaration.for_weights(options.weights)
 
     def make_model(self) -> AudioTextModel:
         """CLAP with the chosen weights."""

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError
 
-from ..audio_text.checkpoint_files import BEATS_SOURCE, find_beats, on_disk
+from ..audio_text.checkpoint_files import BEATS_SOURCE, find_beats, hash_checkpoint_file
 from ..audio_text.checkpoints import HELP, WHISPER, find_checkpoint
 from ..audio_text.dual import DualEncoder, DualOptions
 from ..audio_text.model import AudioTextModel
 from ..embedding.batches import filled
 from ..embedding.vector_cache import VectorCache, Vectors
 from ..options import option
-from ..system import ALL_MODALITIES, Context, Declaration, Facts
+from ..system import ALL_MODALITIES, Context, Declaration, RunFacts
 
 if TYPE_CHECKING:
     from ..vendored.collap import Projection
@@ -80,7 +80,7 @@ class CollapEncoder(AudioTextModel):
         if options.weights is None:
             self._revision = f"{towers}, {UNTRAINED} of seed {context.seed}"
         else:
-            self._revision = f"{towers}, projections {on_disk(Path(options.weights)).revision}"
+            self._revision = f"{towers}, projections {hash_checkpoint_file(Path(options.weights)).revision}"
 
     @property
     def revision(self) -> str:
@@ -91,7 +91,7 @@ class CollapEncoder(AudioTextModel):
         """Embed windows of at most 30 s."""
         import torch
 
-        def hear(places: list[int]) -> Vectors:
+        def run_tower(places: list[int]) -> Vectors:
             tower = self._audio_tower
             rows = filled([windows[place] for place in places], self.windows_at_once, self._context.device)
             with torch.inference_mode():
@@ -99,7 +99,7 @@ class CollapEncoder(AudioTextModel):
             return features
 
         keys = [hashlib.sha256(window.tobytes()).digest() for window in windows]
-        return self._project("audio_proj", self._features.fetch(keys, hear))
+        return self._project("audio_proj", self._features.fetch(keys, run_tower))
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 128 tokens."""
@@ -209,9 +209,9 @@ class Collap(DualEncoder):
         self._encoder = CollapEncoder(self.options, self.context)
         return self._encoder
 
-    def facts(self) -> Facts:
+    def run_facts(self) -> RunFacts:
         """The same as of any such system; random projections are named as the protocol, too."""
-        return replace(super().facts(), protocol=UNTRAINED if self.options.untrained else None)
+        return replace(super().run_facts(), protocol=UNTRAINED if self.options.untrained else None)
 
     def close(self) -> None:
         """Save the vectors."""

@@ -16,19 +16,19 @@ from dataclasses import dataclass
 
 from ..audio_text.checkpoint_files import HELP as WEIGHTS_HELP
 from ..audio_text.checkpoints import HELP
-from ..generative.families.salmonn import SalmonnListener, SalmonnOptions, Search
+from ..generative.families.salmonn import SalmonnModel, SalmonnOptions, Search
 from ..generative.transformers_model import LocalGenerative
 from ..options import option
 from ..system import ALL_MODALITIES, Declaration
-from .salmonn_7b import VICUNA, Salmonn7BListener
+from .salmonn_7b import VICUNA, Salmonn7BModel
 
 MODEL_ID = "JoshuaW1997/FUTGA"
 
 
-class FutgaListener(SalmonnListener):
+class FutgaModel(SalmonnModel):
     """FUTGA."""
 
-    ears = Salmonn7BListener.ears
+    limits = Salmonn7BModel.limits
     file = "salomnn_7b.bin"  # so the authors spelt it
     published = Search(beams=10, repetition_penalty=1.5)
 
@@ -73,6 +73,6 @@ class Futga(LocalGenerative):
     )
     Options = FutgaOptions
 
-    def make_listener(self) -> FutgaListener:
+    def make_language_model(self) -> FutgaModel:
         """FUTGA of the chosen parts."""
-        return FutgaListener(self.options, self.context)
+        return FutgaModel(self.options, self.context)

@@ -20,10 +20,10 @@ from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import Reads
 
 from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
-from ..embedding.similarity import by_similarity, names_of
+from ..embedding.similarity import candidate_names, rank_by_similarity
 from ..embedding.text_embedder import TextEmbedder
 from ..options import option
-from ..system import Context, Declaration, Facts, System, Task
+from ..system import Context, Declaration, RunFacts, System, Task
 from ..texts import query_of
 
 MAX_TOKENS = 256
@@ -65,9 +65,9 @@ class MiniLM(System):
         """The means are taken over other threads' queries and pools."""
         return "pools" if self.options.center else "thread"
 
-    def facts(self) -> Facts:
+    def run_facts(self) -> RunFacts:
         """The revision of the weights."""
-        return Facts(model_revision=self._weights.revision)
+        return RunFacts(model_revision=self._weights.revision)
 
     def prepare(self, threads: Sequence[Thread]) -> None:
         """Compute the means, where they are asked for."""
@@ -81,9 +81,9 @@ class MiniLM(System):
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Embed the queries and names of the batch together, and rank by dot product."""
         queries = self._embed([query_of(task.thread) for task in batch]) - self._mean_query
-        names = names_of(batch)
+        names = candidate_names(batch)
         vectors = dict(zip(names, self._embed(names) - self._mean_name, strict=True))
-        return [by_similarity(task, query, vectors) for task, query in zip(batch, queries, strict=True)]
+        return [rank_by_similarity(task, query, vectors) for task, query in zip(batch, queries, strict=True)]
 
     def close(self) -> None:
         """Save the vectors."""

@@ -134,7 +134,7 @@ class MuqMulan(DualEncoder):
 
     def __init__(self, options: MuqMulanOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.declaration = self.declaration.of_weights(options.weights)
+        self.declaration = self.declaration.for_weights(options.weights)
 
     def make_model(self) -> AudioTextModel:
         """MuQ-MuLan with the chosen weights."""

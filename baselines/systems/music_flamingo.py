@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.flamingo import Flamingo
 from ..generative.transformers_model import LocalGenerative, LocalOptions
 from ..options import option
@@ -19,10 +19,10 @@ from ..system import ALL_MODALITIES, Declaration
 MODEL_ID = "nvidia/music-flamingo-2601-hf"
 
 
-class MusicFlamingoListener(Flamingo):
+class MusicFlamingoModel(Flamingo):
     """Music Flamingo."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=32_768,  # of Qwen2.5-7B, which thinks in it
         tokens_per_second=25,
@@ -36,7 +36,7 @@ class MusicFlamingoListener(Flamingo):
     )
     model_class = "MusicFlamingoForConditionalGeneration"
     processor_class = "MusicFlamingoProcessor"
-    around = ("<|sound_bos|>", "<|sound_eos|>")
+    clip_markers = ("<|sound_bos|>", "<|sound_eos|>")
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,6 @@ class MusicFlamingo(LocalGenerative):
     )
     Options = MusicFlamingoOptions
 
-    def make_listener(self) -> MusicFlamingoListener:
+    def make_language_model(self) -> MusicFlamingoModel:
         """Music Flamingo with the chosen weights."""
-        return MusicFlamingoListener(self.options, self.context)
+        return MusicFlamingoModel(self.options, self.context)

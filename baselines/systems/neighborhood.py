@@ -28,7 +28,7 @@ from musicrs_metric.runs.predictions import Prediction
 from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
 from ..embedding.text_embedder import TextEmbedder
 from ..options import option
-from ..system import Context, Declaration, Facts, System, Task
+from ..system import Context, Declaration, RunFacts, System, Task
 from ..texts import query_of
 
 NEIGHBOURS = 9
@@ -69,9 +69,9 @@ class Neighborhood(System):
         self._embed = TextEmbedder(self._weights, MAX_TOKENS, context)
         self._neighbours: dict[str, list[str]] = {}
 
-    def facts(self) -> Facts:
+    def run_facts(self) -> RunFacts:
         """The revision of the weights."""
-        return Facts(model_revision=self._weights.revision)
+        return RunFacts(model_revision=self._weights.revision)
 
     def prepare(self, threads: Sequence[Thread]) -> None:
         """Find the neighbours of every thread."""

@@ -20,9 +20,9 @@ from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.predictions import Prediction
 
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.empty_answers import EmptyAnswers
-from ..generative.server_model import ServerListener
+from ..generative.server_model import ServerModel
 from ..generative.settings import RENAMED, GenerativeOptions, ProtocolName
 from ..generative.system import Generative
 from ..options import option
@@ -95,9 +95,9 @@ class OpenAIOptions(GenerativeOptions):
                 raise UserError(f"--{flag} {value:g}: expected a positive number")
 
     @property
-    def ears(self) -> Ears:
+    def limits(self) -> AudioLimits:
         """What the model hears, as the user says."""
-        return Ears(
+        return AudioLimits(
             sampling_rate=16_000,
             context=self.context,
             tokens_per_second=self.tokens_per_second,
@@ -136,7 +136,7 @@ class OpenAIApi(Generative):
         batch_size=8,
     )
     Options = OpenAIOptions
-    failures_pass = True
+    failures_are_temporary = True
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
@@ -145,10 +145,10 @@ class OpenAIApi(Generative):
         self._has_warned = False
         self._warnings: list[str] = []
 
-    def make_listener(self) -> ServerListener:
+    def make_language_model(self) -> ServerModel:
         """The model that the server runs."""
         options: OpenAIOptions = self.options
-        if options.audio == "none" and self.is_heard:
+        if options.audio == "none" and self.sends_audio:
             raise UserError(f"--audio none: {self.context.modality} needs a model that hears; use query_only")
         server = ChatServer(
             url=options.base_url,
@@ -158,12 +158,12 @@ class OpenAIApi(Generative):
             retries=options.retries,
             extra_body=json.loads(options.extra_body or "{}"),
         )
-        return ServerListener(
+        return ServerModel(
             server,
-            options.ears,
+            options.limits,
             options.concurrency,
             options.schema,
-            sends_audio=self.is_heard,
+            sends_audio=self.sends_audio,
             **({"first_budget": options.answer_tokens} if options.answer_tokens else {}),
         )
 

@@ -136,7 +136,7 @@ class PeAudio(DualEncoder):
 
     def __init__(self, options: PeAudioOptions, context: Context) -> None:
         super().__init__(options, context)
-        named = self.declaration.of_weights(options.weights)
+        named = self.declaration.for_weights(options.weights)
         if options.weights.startswith("facebook/pe-"):  # all of which are under one licence
             named = replace(named, licence=self.declaration.licence)
         self.declaration = named

@@ -18,12 +18,12 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.longrope import steady_factors
 from ..generative.families.lora import merge_lora
 from ..generative.families.prompt_text import left_padded, places
 from ..generative.language_model import Allowed, Completion, Logprob, Prompt
-from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersListener
+from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersModel
 from ..options import option
 from ..system import ALL_MODALITIES, Declaration
 
@@ -37,10 +37,10 @@ ADAPTER = "speech-lora"
 ADAPTED = r"model\.layers\.\d+\.(self_attn\.(qkv|o)_proj|mlp\.(gate_up|down)_proj)"
 
 
-class Phi4Listener(TransformersListener):
+class Phi4Model(TransformersModel):
     """Phi-4-multimodal without its eyes' adapter; its processor imports torchvision and is not used."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=131_072,
         tokens_per_second=12.5,
@@ -73,7 +73,7 @@ class Phi4Listener(TransformersListener):
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
         """Sound, then words, in the turns of Phi-4."""
         clips = [clip for prompt in prompts for clip in prompt.clips]
-        rate = self.ears.sampling_rate
+        rate = self.limits.sampling_rate
         sound = self.extractor(clips, sampling_rate=rate, return_tensors="pt") if clips else {}
         counts = iter(sound["audio_embed_sizes"].tolist() if clips else ())
         marks = [places(self.token, [next(counts) for _ in prompt.clips]) for prompt in prompts]
@@ -149,6 +149,6 @@ class Phi4Multimodal(LocalGenerative):
     )
     Options = Phi4Options
 
-    def make_listener(self) -> Phi4Listener:
+    def make_language_model(self) -> Phi4Model:
         """Phi-4-multimodal with the chosen weights."""
-        return Phi4Listener(self.options, self.context)
+        return Phi4Model(self.options, self.context)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.omni import Thinker
 from ..generative.families.whisper import quartered
 from ..generative.transformers_model import LocalGenerative, LocalOptions
@@ -20,10 +20,10 @@ from ..system import ALL_MODALITIES, Declaration
 MODEL_ID = "Qwen/Qwen2.5-Omni-7B"
 
 
-class Qwen25OmniListener(Thinker):
+class Qwen25OmniModel(Thinker):
     """The Thinker of Qwen2.5-Omni."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=32_768,  # of Qwen2.5-7B, which thinks in it
         tokens_per_second=25,
@@ -34,7 +34,7 @@ class Qwen25OmniListener(Thinker):
     )
     model_class = "Qwen2_5OmniThinkerForConditionalGeneration"
     token = "<|AUDIO|>"  # noqa: S105 - no password
-    around = ("<|audio_bos|>", "<|audio_eos|>")
+    clip_markers = ("<|audio_bos|>", "<|audio_eos|>")
     filling = "beyond"
     count = staticmethod(quartered)
     # What transformers' `generate` makes of the 512 tokens that the published run asked for.
@@ -77,6 +77,6 @@ class Qwen25Omni(LocalGenerative):
     )
     Options = Qwen25OmniOptions
 
-    def make_listener(self) -> Qwen25OmniListener:
+    def make_language_model(self) -> Qwen25OmniModel:
         """Qwen2.5-Omni with the chosen weights."""
-        return Qwen25OmniListener(self.options, self.context)
+        return Qwen25OmniModel(self.options, self.context)

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.whisper import check_length
 from ..generative.language_model import Prompt
-from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersListener
+from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersModel
 from ..options import option
 from ..system import ALL_MODALITIES, Declaration
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 MODEL_ID = "Qwen/Qwen2-Audio-7B-Instruct"
 
 
-class Qwen2AudioListener(TransformersListener):
+class Qwen2AudioModel(TransformersModel):
     """Qwen2-Audio with its own processor."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=8192,
         tokens_per_second=25,
@@ -56,7 +56,7 @@ class Qwen2AudioListener(TransformersListener):
         """Clips before the request, each with its number, in the turns of a chat."""
         texts = [self._chat(prompt) for prompt in prompts]
         clips = [clip for prompt in prompts for clip in prompt.clips]
-        rate = self.ears.sampling_rate
+        rate = self.limits.sampling_rate
         check_length(clips, self._processor.feature_extractor)
         sound = {"audio": clips, "sampling_rate": rate} if clips else {}
         return dict(self._processor(text=texts, **sound, return_tensors="pt", padding=True, padding_side="left"))
@@ -103,6 +103,6 @@ class Qwen2Audio(LocalGenerative):
     )
     Options = Qwen2AudioOptions
 
-    def make_listener(self) -> Qwen2AudioListener:
+    def make_language_model(self) -> Qwen2AudioModel:
         """Qwen2-Audio with the chosen weights."""
-        return Qwen2AudioListener(self.options, self.context)
+        return Qwen2AudioModel(self.options, self.context)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.omni import Thinker
 from ..generative.families.whisper import in_chunks
 from ..generative.transformers_model import LocalGenerative, LocalOptions
@@ -21,10 +21,10 @@ from ..system import ALL_MODALITIES, Declaration
 MODEL_ID = "Qwen/Qwen3-Omni-30B-A3B-Instruct"
 
 
-class Qwen3OmniListener(Thinker):
+class Qwen3OmniModel(Thinker):
     """The Thinker of Qwen3-Omni."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=32_768,
         tokens_per_second=13,
@@ -34,7 +34,7 @@ class Qwen3OmniListener(Thinker):
     )
     model_class = "Qwen3OmniMoeThinkerForConditionalGeneration"
     token = "<|audio_pad|>"  # noqa: S105 - no password
-    around = ("<|audio_start|>", "<|audio_end|>")
+    clip_markers = ("<|audio_start|>", "<|audio_end|>")
     filling = "longest"
     count = staticmethod(in_chunks)
 
@@ -63,6 +63,6 @@ class Qwen3Omni(LocalGenerative):
     )
     Options = Qwen3OmniOptions
 
-    def make_listener(self) -> Qwen3OmniListener:
+    def make_language_model(self) -> Qwen3OmniModel:
         """Qwen3-Omni with the chosen weights."""
-        return Qwen3OmniListener(self.options, self.context)
+        return Qwen3OmniModel(self.options, self.context)

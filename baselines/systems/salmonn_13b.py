@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from ..audio_text.checkpoint_files import HELP as WEIGHTS_HELP
 from ..audio_text.checkpoints import HELP
-from ..generative.families.salmonn import SalmonnListener, SalmonnOptions, Search, ears_of
+from ..generative.families.salmonn import SalmonnModel, SalmonnOptions, Search, salmonn_limits
 from ..generative.transformers_model import LocalGenerative
 from ..options import option
 from ..system import ALL_MODALITIES, Declaration
@@ -26,10 +26,10 @@ MODEL_ID = "tsinghua-ee/SALMONN"
 VICUNA = "lmsys/vicuna-13b-v1.1"
 
 
-class Salmonn13BListener(SalmonnListener):
+class Salmonn13BModel(SalmonnModel):
     """SALMONN-13B."""
 
-    ears = ears_of(context=2048, weights_gib=24.2, cache_kib_per_token=800)
+    limits = salmonn_limits(context=2048, weights_gib=24.2, cache_kib_per_token=800)
     file = "salmonn_v1.pth"
     published = Search(beams=4)
 
@@ -62,6 +62,6 @@ class Salmonn13B(LocalGenerative):
     )
     Options = Salmonn13BOptions
 
-    def make_listener(self) -> Salmonn13BListener:
+    def make_language_model(self) -> Salmonn13BModel:
         """SALMONN-13B of the chosen parts."""
-        return Salmonn13BListener(self.options, self.context)
+        return Salmonn13BModel(self.options, self.context)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..audio_text.checkpoint_files import HELP as WEIGHTS_HELP
 from ..audio_text.checkpoints import HELP
-from ..generative.families.salmonn import SalmonnListener, SalmonnOptions, Search, ears_of
+from ..generative.families.salmonn import SalmonnModel, SalmonnOptions, Search, salmonn_limits
 from ..generative.transformers_model import LocalGenerative
 from ..options import option
 from ..system import ALL_MODALITIES, Declaration
@@ -22,10 +22,10 @@ MODEL_ID = "tsinghua-ee/SALMONN-7B"
 VICUNA = "lmsys/vicuna-7b-v1.5"
 
 
-class Salmonn7BListener(SalmonnListener):
+class Salmonn7BModel(SalmonnModel):
     """SALMONN-7B."""
 
-    ears = ears_of(context=4096, weights_gib=12.6, cache_kib_per_token=512)
+    limits = salmonn_limits(context=4096, weights_gib=12.6, cache_kib_per_token=512)
     file = "salmonn_7b_v0.pth"
     published = Search(beams=4)
 
@@ -56,6 +56,6 @@ class Salmonn7B(LocalGenerative):
     )
     Options = Salmonn7BOptions
 
-    def make_listener(self) -> Salmonn7BListener:
+    def make_language_model(self) -> Salmonn7BModel:
         """SALMONN-7B of the chosen parts."""
-        return Salmonn7BListener(self.options, self.context)
+        return Salmonn7BModel(self.options, self.context)

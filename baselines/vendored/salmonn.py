@@ -97,7 +97,7 @@ class Bridge(nn.Module):
         return tokens
 
 
-class SalmonnEars(nn.Module):
+class SalmonnAudioEncoder(nn.Module):
     """Both encoders and the bridge.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from baselines.audio_text.checkpoints import find_checkpoint
-from baselines.audio_text.vectors import ClipVectors, Stretch, TextVectors, normalise
+from baselines.audio_text.vectors import ClipExcerpt, ClipVectors, TextVectors, normalise
 from baselines.data import Data, as_references
 from baselines.launch import build_system
 from baselines.system import Context, Task
@@ -101,7 +101,7 @@ def test_a_batch_is_as_good_as_one_by_one(folder: Path) -> None:
 def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
     """Alone, together or backwards: the same bits, or two processes would not rank as one does."""
     context = Context(modality="audio_query")
-    clips = [Stretch(clip(*seeds)) for seeds in ([1] * 12, [2] * 3, [3], [4] * 21)]
+    clips = [ClipExcerpt(clip(*seeds)) for seeds in ([1] * 12, [2] * 3, [3], [4] * 21)]
     together = ClipVectors(encoder(folder), context)(clips)
     alone = [ClipVectors(encoder(folder), context)([one])[0] for one in clips]
     backwards = ClipVectors(encoder(folder), context)(clips[::-1])[::-1]
@@ -138,10 +138,10 @@ def test_only_the_budget_is_heard(folder: Path) -> None:
     changed = clip(*range(10), 90, 91)
     limited = system(folder, "audio_only", "--seconds", "20")
     first, second = (thread("t0", ["A"], clips=clips) for clips in ((one, other), (changed, other)))
-    assert limited.heard(first) == [10.0, 9.0]
+    assert limited.audio_used(first) == [10.0, 9.0]
     assert np.array_equal(limited._asked([first]), limited._asked([second]))
     whole = system(folder, "audio_only")
-    assert whole.heard(first) == [12.0, 9.0]
+    assert whole.audio_used(first) == [12.0, 9.0]
     assert not np.array_equal(whole._asked([first]), whole._asked([second]))
 
 
@@ -327,4 +327,4 @@ def test_rows_are_brought_to_length_one() -> None:
 def test_a_thread_of_the_mini_dataset_is_heard_whole(folder: Path) -> None:
     """Its two clips of 8 to 12 s fit in the budget of 300 s."""
     one: Thread = few_threads()[0]
-    assert system(folder, "audio_only").heard(one) == [clip.duration_s for clip in one.clips or ()]
+    assert system(folder, "audio_only").audio_used(one) == [clip.duration_s for clip in one.clips or ()]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from baselines.options import as_json, chosen, option, parse_options, passing
+from baselines.options import as_json, chosen, option, parse_options, passing_options
 from musicrs_metric.errors import UserError
 
 
@@ -63,4 +63,4 @@ def test_what_changes_no_ranking_is_no_part_of_the_name() -> None:
         retries: int = option(6, "attempts", identity=False)
 
     options = parse_options(More, ["--retries", "2", "--center"], "toy")
-    assert (as_json(options)["retries"], chosen(options), passing(options)) == (2, "--center", ["retries"])
+    assert (as_json(options)["retries"], chosen(options), passing_options(options)) == (2, "--center", ["retries"])

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..language_model import Prompt
 from .whisper import quartered
-from .whisper_listener import WhisperListener
+from .whisper_listener import WhisperLanguageModel
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Flamingo(WhisperListener):
+class Flamingo(WhisperLanguageModel):
     """Writes prompts by the chat template beside the weights, which holds what the model is told of itself.
 
     Attributes:

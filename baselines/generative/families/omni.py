@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .prompt_text import chatml
-from .whisper_listener import WhisperListener
+from .whisper_listener import WhisperLanguageModel
 
 
-class Thinker(WhisperListener):
+class Thinker(WhisperLanguageModel):
     """Loads the Thinker out of a checkpoint of the whole model, and lets its eyes go.
 
     Attributes:

@@ -19,23 +19,23 @@ from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.base.hub_errors import why_absent
 from musicrs_metric.errors import UserError
 
-from ...audio_text.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
+from ...audio_text.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_checkpoint_file
 from ...audio_text.checkpoints import HELP, WHISPER, Checkpoint, find_checkpoint, with_weights
 from ...options import option
-from ..audio_limits import Ears
+from ..audio_limits import AudioLimits
 from ..language_model import Prompt
 from ..loading import choose_dtype
-from ..transformers_model import LocalOptions, TransformersListener
+from ..transformers_model import LocalOptions, TransformersModel
 
 if TYPE_CHECKING:
     import torch
 
-    from ...vendored.salmonn import SalmonnEars
+    from ...vendored.salmonn import SalmonnAudioEncoder
 
 _MARKS = re.compile(r"</?Speech(Here)?>")
 
 
-def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> Ears:
+def salmonn_limits(*, context: int, weights_gib: float, cache_kib_per_token: float) -> AudioLimits:
     """What such a model hears: 30 s of a prompt, whose clips are joined, as 88 tokens.
 
     Args:
@@ -43,7 +43,7 @@ def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> 
         weights_gib: Of Vicuna in bfloat16.
         cache_kib_per_token: Of Vicuna.
     """
-    return Ears(
+    return AudioLimits(
         sampling_rate=16_000,
         context=context,
         tokens_per_second=0,
@@ -81,7 +81,7 @@ class Search(NamedTuple):
     repetition_penalty: float = 1.0
 
 
-class SalmonnListener(TransformersListener):
+class SalmonnModel(TransformersModel):
     """Vicuna that hears through Whisper's encoder and BEATs.
 
     Args:
@@ -102,7 +102,7 @@ class SalmonnListener(TransformersListener):
     def revision(self) -> str:
         """Commits or hashes of the parts that are used."""
         revisions = f"{self.file} {self._bridge.revision}, Vicuna {self.checkpoint.revision}"
-        if not self._hears:
+        if not self._needs_audio:
             return revisions
         return f"{revisions}, Whisper {self._whisper.revision}, BEATs {self._beats.revision}"
 
@@ -152,7 +152,7 @@ class SalmonnListener(TransformersListener):
 
         folder = with_weights(self.checkpoint, self.options.vicuna, "--vicuna").folder
         model = self.load_pretrained(transformers.LlamaForCausalLM, folder, "--vicuna")
-        if self._hears:
+        if self._needs_audio:
             self._ears = self._load_ears(model)
         else:
             load_bridge(self._bridge.path, model)
@@ -199,11 +199,11 @@ class SalmonnListener(TransformersListener):
         tokens: torch.Tensor = self._ears(joined[:LONGEST] if len(joined) <= LONGEST + len(clips) else joined)
         return tokens
 
-    def _load_ears(self, model: Any) -> SalmonnEars:
+    def _load_ears(self, model: Any) -> SalmonnAudioEncoder:
         import transformers
 
         from ...vendored.beats import load_beats
-        from ...vendored.salmonn import SalmonnEars
+        from ...vendored.salmonn import SalmonnAudioEncoder
         from ...vendored.salmonn_checkpoint import load_bridge, load_whisper_encoder
 
         folder = with_weights(self._whisper, self.options.whisper, "--whisper").folder
@@ -211,20 +211,22 @@ class SalmonnListener(TransformersListener):
         widths = {"speech": whisper.config.d_model, "sound": beats.config.encoder_embed_dim}
         bridge = load_bridge(self._bridge.path, model, **widths, beats=beats)
         extractor = transformers.WhisperFeatureExtractor.from_pretrained(folder)
-        return SalmonnEars(extractor, whisper, beats, bridge).eval().to(model.get_input_embeddings().weight.device)
+        return (
+            SalmonnAudioEncoder(extractor, whisper, beats, bridge).eval().to(model.get_input_embeddings().weight.device)
+        )
 
     @property
     def _is_published(self) -> bool:
         return self.options.protocol == "titles"
 
     @property
-    def _hears(self) -> bool:
+    def _needs_audio(self) -> bool:
         """Whether sound may be heard, be it silence."""
         return self.context.modality != "query_only" or self._is_published
 
     @cached_property
     def _bridge(self) -> CheckpointFile:
-        return find_file(self.options.weights, self.file)
+        return find_checkpoint_file(self.options.weights, self.file)
 
     @cached_property
     def _whisper(self) -> Checkpoint:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Filling = Literal["beyond", "longest", "windows"]
 
 
-class Sound(NamedTuple):
+class AudioFeatures(NamedTuple):
     """The clips of one prompt as a model takes them.
 
     Attributes:
@@ -50,7 +50,7 @@ def in_chunks(frames: int) -> int:
 
 
 @dataclass(frozen=True)
-class WhisperEar:
+class WhisperFeatures:
     """Turns clips into log-mel frames.
 
     Attributes:
@@ -63,7 +63,7 @@ class WhisperEar:
     count: Callable[[int], int]
     filling: Filling
 
-    def hear(self, clips: Sequence[Samples]) -> Sound:
+    def extract(self, clips: Sequence[Samples]) -> AudioFeatures:
         """Turn the clips of one prompt into frames.
 
         Args:
@@ -93,7 +93,7 @@ class WhisperEar:
         mask: Tensor = found["attention_mask"]
         frames = iter(mask.sum(-1).tolist())
         counts = [self.count(sum(islice(frames, len(clip)))) for clip in pieces]
-        return Sound(found["input_features"], mask, counts)
+        return AudioFeatures(found["input_features"], mask, counts)
 
 
 def check_length(clips: Sequence[Samples], extractor: Any) -> None:
@@ -115,7 +115,7 @@ def check_length(clips: Sequence[Samples], extractor: Any) -> None:
         )
 
 
-def as_inputs(sounds: Sequence[Sound], mask: str) -> dict[str, Tensor]:
+def as_inputs(sounds: Sequence[AudioFeatures], mask: str) -> dict[str, Tensor]:
     """The sound of a batch of prompts as the model's arguments.
 
     Args:

@@ -15,13 +15,13 @@ from __future__ import annotations
 from musicrs_metric.runs.run_card import Modality
 
 from ..settings import GenerativeOptions, ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 from .constrained import Constrained
 from .listwise import Listwise
 from .pointwise import Pointwise
 from .titles import Titles
 
-__all__ = ["PROTOCOLS", "Answer", "Ask", "Protocol", "make_protocol"]
+__all__ = ["PROTOCOLS", "Protocol", "RankedAnswer", "RankingRequest", "make_protocol"]
 
 PROTOCOLS: dict[ProtocolName, type[Protocol]] = {
     "listwise": Listwise,

@@ -13,11 +13,11 @@ from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import Modality
 
 from ...texts import query_of
-from ..language_model import Listener, Prompt
+from ..language_model import LanguageModel, Prompt
 from ..settings import GenerativeOptions, ProtocolName
 
 
-class Ask(NamedTuple):
+class RankingRequest(NamedTuple):
     """A thread to be ranked.
 
     Attributes:
@@ -31,7 +31,7 @@ class Ask(NamedTuple):
     budget: int
 
 
-class Answer(NamedTuple):
+class RankedAnswer(NamedTuple):
     """A thread that was ranked.
 
     Attributes:
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
     ledger: dict[str, int]
     details: dict[str, Any] | None = None
 
-    def note(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """What is kept of it beside the prediction."""
         kept = {"thread_id": self.prediction.thread_id, "answer": self.text, "n_tokens": self.n_tokens}
         return kept | (self.details or {}) | {"ledger": self.ledger}
@@ -106,19 +106,19 @@ class Protocol(ABC):
         return prompts.load(self.name).render(query=query, candidates=self.shown(thread), n_clips=n_clips)
 
     @abstractmethod
-    def budget(self, listener: Listener, thread: Thread) -> int:
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:
         """Most tokens of the answer to a thread."""
 
-    def least(self, listener: Listener, thread: Thread) -> int:
+    def min_budget(self, language_model: LanguageModel, thread: Thread) -> int:
         """To how many of them the context may cut the budget: what a whole ranking takes, and nothing beside it."""
-        return self.budget(listener, thread)
+        return self.budget(language_model, thread)
 
     @abstractmethod
-    def rank(self, listener: Any, asks: Sequence[Ask]) -> list[Answer]:
+    def rank(self, language_model: Any, asks: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Ask the model, and read what it answers.
 
         Args:
-            listener: The model, loaded; a `LocalListener` where the protocol takes one.
+            language_model: The model, loaded; a `LocalListener` where the protocol takes one.
             asks: At least one.
 
         Returns:

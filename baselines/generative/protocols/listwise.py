@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from musicrs_dataset.records import Thread
 
-from ..language_model import Listener
+from ..language_model import LanguageModel
 from ..settings import ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 from .reading import read_all
 
 # Beside the numbers there is room for some sentences; and budgets are few, so that threads share batches.
@@ -26,22 +26,22 @@ class Listwise(Protocol):
 
     name: ClassVar[ProtocolName] = "listwise"
 
-    def budget(self, listener: Listener, thread: Thread) -> int:
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:
         """The tokens of all numbers in the form that is asked for, and some for talk, up to a multiple of 256."""
         if self.options.answer_tokens is not None:
             return self.options.answer_tokens
-        return -(-(self._n_tokens(listener, thread) + _BESIDE) // _STEP) * _STEP
+        return -(-(self._n_tokens(language_model, thread) + _BESIDE) // _STEP) * _STEP
 
-    def least(self, listener: Listener, thread: Thread) -> int:
+    def min_budget(self, language_model: LanguageModel, thread: Thread) -> int:
         """The tokens of all numbers and 16 more, without the room for talk."""
         if self.options.answer_tokens is not None:
             return self.options.answer_tokens
-        return self._n_tokens(listener, thread) + _SPARE
+        return self._n_tokens(language_model, thread) + _SPARE
 
-    def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
+    def rank(self, language_model: LanguageModel, asks: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Complete the prompts and read numbers; candidates that an answer leaves out follow in random order."""
-        return read_all(self, listener, asks, numbered=True, keep_unknown=False)
+        return read_all(self, language_model, asks, numbered=True, keep_unknown=False)
 
-    def _n_tokens(self, listener: Listener, thread: Thread) -> int:
+    def _n_tokens(self, language_model: LanguageModel, thread: Thread) -> int:
         numbers = range(1, len(self.shown(thread)) + 1)
-        return listener.n_tokens(" > ".join(f"[{number}]" for number in numbers))
+        return language_model.n_tokens(" > ".join(f"[{number}]" for number in numbers))

@@ -15,9 +15,9 @@ from typing import ClassVar
 from musicrs_dataset.records import Thread
 
 from ...system import Task
-from ..language_model import Listener, LocalListener, Prompt
+from ..language_model import LanguageModel, LocalModel, Prompt
 from ..settings import ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 
 
 class Pointwise(Protocol):
@@ -27,21 +27,21 @@ class Pointwise(Protocol):
     is_local: ClassVar[bool] = True
     is_scored: ClassVar[bool] = True
 
-    def budget(self, listener: Listener, thread: Thread) -> int:
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:
         """The tokens of the longest candidate."""
-        assert isinstance(listener, LocalListener)  # noqa: S101 - `is_local` says so
-        return max(map(len, _continuations(listener, self.shown(thread))))
+        assert isinstance(language_model, LocalModel)  # noqa: S101 - `is_local` says so
+        return max(map(len, _continuations(language_model, self.shown(thread))))
 
-    def rank(self, listener: LocalListener, asks: Sequence[Ask]) -> list[Answer]:
+    def rank(self, language_model: LocalModel, asks: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Score the pools one after the other; ties go by place in the pool."""
-        return [self._rank(listener, ask) for ask in asks]
+        return [self._rank(language_model, ask) for ask in asks]
 
-    def _rank(self, listener: LocalListener, ask: Ask) -> Answer:
+    def _rank(self, language_model: LocalModel, ask: RankingRequest) -> RankedAnswer:
         shown = self.shown(ask.thread)
-        continuations = _continuations(listener, shown)
-        found = listener.score(ask.prompt, continuations)
+        continuations = _continuations(language_model, shown)
+        found = language_model.score(ask.prompt, continuations)
         if self.options.normalisation == "pmi":
-            bare = listener.score(Prompt(self.render(None, ask.thread, 0)), continuations)
+            bare = language_model.score(Prompt(self.render(None, ask.thread, 0)), continuations)
             scores = [here.total - there.total for here, there in zip(found, bare, strict=True)]
         elif self.options.normalisation == "mean":
             scores = [each.total / each.n_tokens for each in found]
@@ -49,9 +49,9 @@ class Pointwise(Protocol):
             scores = [each.total for each in found]
         task = Task(replace(ask.thread, candidates=shown))
         prediction = replace(task.by_score(scores), outcome="ok", n_answered=len(shown))
-        return Answer(prediction, None, sum(each.n_tokens for each in found), {})
+        return RankedAnswer(prediction, None, sum(each.n_tokens for each in found), {})
 
 
-def _continuations(listener: LocalListener, candidates: Sequence[str]) -> list[list[int]]:
+def _continuations(language_model: LocalModel, candidates: Sequence[str]) -> list[list[int]]:
     """The tokens of each candidate; a name that is all control tokens, or nothing, is a hyphen."""
-    return [listener.ids(candidate) or listener.ids("-") for candidate in candidates]
+    return [language_model.ids(candidate) or language_model.ids("-") for candidate in candidates]

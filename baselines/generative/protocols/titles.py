@@ -17,9 +17,9 @@ from typing import ClassVar
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.seeds import shuffled
 
-from ..language_model import Listener
+from ..language_model import LanguageModel
 from ..settings import ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 from .reading import read_all
 
 _NEW_TOKENS = 512
@@ -53,10 +53,10 @@ class Titles(Protocol):
         # The purpose keeps the protocol's earlier name: another word would show, and so rank, other orders.
         return tuple(shuffled(super().shown(thread), self.seed, thread.thread_id, "paper"))
 
-    def budget(self, listener: Listener, thread: Thread) -> int:  # noqa: ARG002
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:  # noqa: ARG002
         """As published."""
         return self.options.answer_tokens or _NEW_TOKENS
 
-    def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
+    def rank(self, language_model: LanguageModel, asks: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Complete the prompts and read titles."""
-        return read_all(self, listener, asks, numbered=False, keep_unknown=True)
+        return read_all(self, language_model, asks, numbered=False, keep_unknown=True)
