@@ -23,7 +23,7 @@ from musicrs_metric.runs.run_card import RUN_CARD, RunCard, write_run_card
 
 from ..data import Data
 from ..generative.settings import RENAMED
-from ..options import as_json, chosen, passing_options
+from ..options import as_json, changed_options, passing_options
 from ..system import System
 from .guard import attribute_errors
 from .processes import Processes
@@ -61,7 +61,7 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         facts = asdict(system.run_facts())
     with attribute_errors(declared.name, "reads"):
         reads = system.reads
-    name = name or f"{declared.name} {chosen(system.options)}".strip()
+    name = name or f"{declared.name} {changed_options(system.options)}".strip()
     card = RunCard(
         name=", ".join([name, *_peculiar(data)]),
         paradigm=declared.paradigm,

@@ -163,7 +163,7 @@ def test_the_card_names_the_model(
     weights: str, expected: tuple[str, str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another one of the Hub is not passed off as the published one, nor its licence."""
-    monkeypatch.setattr("baselines.systems.muq_mulan.find_checkpoint", lambda _: Checkpoint(tmp_path, "made up"))
+    monkeypatch.setattr("baselines.audio_text.dual.find_checkpoint", lambda _: Checkpoint(tmp_path, "made up"))
     declared = MuqMulan(MuqMulanOptions(weights=weights), Context(modality="query_only")).declaration
     assert (declared.model_id, declared.licence) == expected
 

@@ -164,7 +164,7 @@ def test_nothing_of_a_clip_is_cut_in_silence(folder: Path, lengths: tuple[float,
     one = thread("t0", NAMES, clips=[sounding(seconds) for seconds in lengths])
     system.inspect_threads([one])
     heard = system.audio_used(one)
-    ask = system.ask(one)
+    ask = system.request(one)
     language_model = system.language_model
     assert isinstance(language_model, TransformersModel)
     encoded = language_model.encode([ask.prompt])
@@ -270,7 +270,7 @@ def test_a_clip_in_four_pieces_is_one_clip(protocol: str, folder: Path) -> None:
     system = family.make_system(NAME, "audio_query", "--weights", folder, "--protocol", protocol)
     one = replace(thread("t3_a", ("Amber", "Birch", "Cedar")), clips=(sounding(95.0),))
     system.inspect_threads([one])
-    prompt = system.ask(one).prompt
+    prompt = system.request(one).prompt
     assert len(prompt.clips) == 4
     assert "With it they gave the clip that you hear." in prompt.text
     differences = system.run_facts().extra.get("unlike_published", [])

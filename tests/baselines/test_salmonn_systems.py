@@ -129,7 +129,7 @@ def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
     of_ten = thread("t0", ["A", "B"], ["A"], clips=clips, query=None)
     system.inspect_threads([of_ten])
     assert system.audio_used(of_ten) == [3.0] * 10
-    (sound,) = system._sound(of_ten)
+    (sound,) = system._audio(of_ten)
     assert abs(len(sound) - 480_000) <= 10
     for i in range(10):
         part = sound[i * 48_000 + 8000 : i * 48_000 + 40_000]
@@ -162,7 +162,7 @@ def test_silence_is_heard_in_titles_alone(parts: Parts) -> None:
     asked = thread("t0", ["A", "B"], ["A"])
     for protocol, samples in (("titles", [16_000]), ("listwise", [])):
         system = make_system("salmonn_7b", "query_only", "--protocol", protocol, *parts.arguments)
-        sound = system._sound(asked)
+        sound = system._audio(asked)
         assert [len(clip) for clip in sound] == samples
         assert not any(clip.any() for clip in sound)
 

@@ -1,4 +1,4 @@
-"""From completions to rankings: what the two protocols share whose answers have to be read."""
+"""Completions as rankings, for the protocols whose answers are text."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from .base import Protocol, RankedAnswer, RankingRequest
 def read_all(
     protocol: Protocol,
     language_model: LanguageModel,
-    asks: Sequence[RankingRequest],
+    requests: Sequence[RankingRequest],
     *,
     numbered: bool,
     keep_unknown: bool,
 ) -> list[RankedAnswer]:
-    """Complete prompts of one budget together, read each answer, and append what it leaves out.
+    """Complete the prompts of each budget together, read the answers, and append the missing candidates.
 
     Args:
-        protocol: Tells in what order the candidates were shown.
+        protocol: Protocol with the order of the candidates in the prompt.
         language_model: The model.
-        asks: At least one.
-        numbered: Whether numbers were asked for.
-        keep_unknown: Whether invented titles keep their places.
+        requests: At least one.
+        numbered: Whether the prompt asks for numbers.
+        keep_unknown: Whether unknown titles keep their ranks.
     """
-    found: dict[int, Completion] = {}
-    for budget in {ask.budget for ask in asks}:
-        places = [place for place, ask in enumerate(asks) if ask.budget == budget]
-        found.update(
-            zip(places, language_model.complete([asks[place].prompt for place in places], budget), strict=True)
-        )
-    return [_read(protocol, ask, found[place], numbered, keep_unknown) for place, ask in enumerate(asks)]
+    completions: dict[int, Completion] = {}
+    for budget in {request.budget for request in requests}:
+        indices = [index for index, request in enumerate(requests) if request.budget == budget]
+        answers = language_model.complete([requests[index].prompt for index in indices], budget)
+        completions.update(zip(indices, answers, strict=True))
+    return [
+        _read(protocol, request, completions[index], numbered, keep_unknown) for index, request in enumerate(requests)
+    ]
 
 
 def _read(
-    protocol: Protocol, ask: RankingRequest, found: Completion, numbered: bool, keep_unknown: bool
+    protocol: Protocol, request: RankingRequest, completion: Completion, numbered: bool, keep_unknown: bool
 ) -> RankedAnswer:
-    pool = Pool(protocol.shown(ask.thread))
-    reading = read_answer(found.text, pool, numbered=numbered, cut=found.cut)
-    prediction = complete_ranking(reading, pool, protocol.seed, ask.thread.thread_id, keep_unknown=keep_unknown)
+    pool = Pool(protocol.shown(request.thread))
+    reading = read_answer(completion.text, pool, numbered=numbered, cut=completion.cut)
+    prediction = complete_ranking(reading, pool, protocol.seed, request.thread.thread_id, keep_unknown=keep_unknown)
     ledger = {name: int(value) for name, value in reading.ledger._asdict().items()}
-    return RankedAnswer(prediction, found.text, found.n_tokens, ledger, found.details)
+    return RankedAnswer(prediction, completion.text, completion.n_tokens, ledger, completion.details)
