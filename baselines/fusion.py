@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from musicrs_dataset.sources import file_sha256
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.predictions import PREDICTIONS, Prediction, write_predictions
 from musicrs_metric.runs.read import read_run

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_dataset.sources import file_sha256
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hashing import file_sha256
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 HELP = "a Hub id with or without @REVISION, the checkpoint file, or its folder"
@@ -48,7 +48,7 @@ def find_checkpoint_file(source: str, name: str) -> CheckpointFile:
         path = Path(hf_hub_download(repository, name, revision=revision or None))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{repository}: {name} is not in the cache, and the Hub does not provide it ({why_absent(error)}); name "
+            f"{repository}: {name} is not in the cache, and the Hub does not provide it ({missing_file_reason(error)}); name "
             "the file with --weights"
         ) from error
     return CheckpointFile(path, path.parent.name)  # snapshots are named by their commit

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hashing import file_sha256
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 HELP = "a Hub id with or without @REVISION, or a folder as `save_pretrained` writes it"
@@ -91,8 +92,7 @@ def _hash(folder: Path, files: tuple[tuple[str, int, int], ...]) -> str:
     digest = hashlib.sha256()
     for path, _, _ in files:
         name = Path(path).relative_to(folder).as_posix()
-        with open(path, "rb") as stream:
-            digest.update(name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+        digest.update(name.encode() + b"\0" + bytes.fromhex(file_sha256(path)))
     return digest.hexdigest()
 
 
@@ -103,6 +103,6 @@ def _download(name: str, revision: str | None, patterns: list[str], flag: str) -
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{name}: is not in the cache, and the Hub does not provide it ({why_absent(error)}); name a folder with "
+            f"{name}: is not in the cache, and the Hub does not provide it ({missing_file_reason(error)}); name a folder with "
             f"{flag}"
         ) from error

