@@ -48,8 +48,9 @@ def find_checkpoint_file(source: str, name: str) -> CheckpointFile:
         path = Path(hf_hub_download(repository, name, revision=revision or None))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{repository}: {name} is not in the cache, and the Hub does not provide it ({missing_file_reason(error)}); name "
-            "the file with --weights"
+            f"{repository}: {name} is not in the cache, and the Hub does not provide it "
+            f"({missing_file_reason(error)}); "
+            "name the file with --weights"
         ) from error
     return CheckpointFile(path, path.parent.name)  # snapshots are named by their commit
 

@@ -103,6 +103,6 @@ def _download(name: str, revision: str | None, patterns: list[str], flag: str) -
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{name}: is not in the cache, and the Hub does not provide it ({missing_file_reason(error)}); name a folder with "
-            f"{flag}"
+            f"{name}: is not in the cache, and the Hub does not provide it ({missing_file_reason(error)}); "
+            f"name a folder with {flag}"
         ) from error

@@ -1,34 +1,29 @@
-"""Keeping the scores of runs in an experiment tracker."""
+"""Logging of scores to an experiment tracker."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
+from typing import Literal
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import RunCard
 from musicrs_metric.scoring import Scores
 
-
-class Tracker(StrEnum):
-    """Where to keep them, beside the run folder."""
-
-    none = "none"
-    trackio = "trackio"
+Tracker = Literal["none", "trackio"]
 
 
 def track(tracker: Tracker, card: RunCard, scores: Scores) -> None:
     """Log a run with its card.
 
     Args:
-        tracker: Where to.
+        tracker: The tracker.
         card: The run card, logged as the configuration of the run.
-        scores: The scores; measures, and their chance levels under "chance/".
+        scores: The scores, logged as measures, with their chance levels under "chance/".
 
     Raises:
         UserError: The tracker is not installed.
     """
-    if tracker == Tracker.none:
+    if tracker == "none":
         return
     try:
         import trackio

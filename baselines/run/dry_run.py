@@ -1,4 +1,4 @@
-"""What a run would do, told before it does it: nothing is loaded, ranked or written."""
+"""Describe a run before it starts. Nothing is loaded, ranked or written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def dry_run(plan: Plan) -> Iterator[str]:
         plan: The run.
 
     Yields:
-        Lines: what is run on what, and what the system says of it.
+        Lines about run, dataset and system.
 
     Raises:
-        UserError: What would end the run before its first thread.
+        UserError: An error would end the run before its first thread.
     """
     system, threads = plan.system, plan.data.threads
     check_clips(threads, system.context.missing_audio)
@@ -30,7 +30,7 @@ def dry_run(plan: Plan) -> Iterator[str]:
     card = draft_card(system, plan.system_name, plan.data, plan.name)
     n = len(plan.wanted({}))
     yield f"{card.name}, {card.modality}: {n} of {count(len(threads), 'thread')} of {card.dataset} ({card.config})"
-    known = {
+    fields = {
         "model": card.model_id,
         "revision": card.model_revision,
         "protocol": card.protocol,
@@ -38,7 +38,7 @@ def dry_run(plan: Plan) -> Iterator[str]:
         "clips": card.clip_plan,
         "threads without clips": card.missing_audio,
     }
-    yield from (f"{name}: {value}" for name, value in known.items() if value is not None)
+    yield from (f"{name}: {value}" for name, value in fields.items() if value is not None)
     with attribute_errors(system.declaration.name, "describe_run"):
         yield from system.describe_run(threads[0].without_labels(), plan.batch_size or system.declaration.batch_size)
         wanted = set(plan.wanted({}))
