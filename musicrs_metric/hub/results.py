@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import UserError, plain, show
-from ..runs.filled_scores import Filled
+from ..runs.filled_scores import FilledScores
 from ..runs.read import score_predictions
 from ..runs.references import References
 from ..runs.run_card import Modality, RunCard
@@ -48,7 +48,7 @@ class HubResult:
     revision: str | None
     card: RunCard
     scores: Scores
-    filled: Filled | None = None
+    filled: FilledScores | None = None
     source: str | None = None
     variant: str | None = None
 

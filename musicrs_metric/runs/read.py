@@ -14,7 +14,7 @@ from ..intervals import CONFIDENCE, RESAMPLES
 from ..measures import DEFAULT_K
 from ..scoring import Empty, Scores, ThreadTable, summarise, thread_table
 from .diagnostics import Oddities, find_oddities
-from .filled_scores import Filled, score_filled
+from .filled_scores import FilledScores, score_filled
 from .predictions import PREDICTIONS, Prediction, PredictionFile, contradictions, rankings_for, read_predictions
 from .references import DEFAULT_CONFIG, References
 from .run_card import RUN_CARD, RunCard, read_run_card
@@ -44,7 +44,7 @@ class ScoredRun:
     missing: tuple[str, ...]
     empty_threads: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    filled: Filled | None = None
+    filled: FilledScores | None = None
     oddities: Oddities | None = None
     answered_only: bool = False
     contradictions: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..chance import VERDICT_RULE, Verdict
 from ..errors import count
 from ..scoring import Scores
-from .filled_scores import Filled
+from .filled_scores import FilledScores
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,7 +60,7 @@ def cells(scores: Scores, measure: str) -> tuple[str, str, str]:
     return percent(scores.values[measure]), percent_interval(interval), percent(chance)
 
 
-def score_table(scores: Scores, title: str, filled: Filled | None = None) -> Table:
+def score_table(scores: Scores, title: str, filled: FilledScores | None = None) -> Table:
     """One row per measure: score, interval, chance, ceiling, and the verdict against chance.
 
     Args:
@@ -119,7 +119,7 @@ def sentences(scores: Scores) -> Iterator[str]:
         yield f"{count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."
 
 
-def filled_sentence(filled: Filled) -> str:
+def filled_sentence(filled: FilledScores) -> str:
     """How much of the pools was answered, how much appended, and where the score without the luck of that stands."""
     return (
         f"{percent(filled.answered)} % of the pools answered, {percent(filled.filled)} % filled in random order, "
