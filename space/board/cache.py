@@ -35,7 +35,7 @@ _CODE = {
         "intervals",
         "scoring",
     ),
-    "musicrs_metric.compare": ("against_chance", "pairs", "ranks", "significance", "student"),
+    "musicrs_metric.compare": ("against_chance", "pairs", "ranks", "significance", "standings"),
     "space.board": ("judging", "standings"),
 }
 _PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
