@@ -17,7 +17,8 @@ from ..runs.filled_scores import FilledScores
 from ..runs.read import score_predictions
 from ..runs.references import References
 from ..runs.run_card import Modality, RunCard
-from ..runs.score_tables import percent, shown_measures
+from ..base.numbers import percent
+from ..runs.score_tables import shown_measures
 from ..scoring import Scores
 
 if TYPE_CHECKING:
