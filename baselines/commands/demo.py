@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.base.numbers import percent
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.runs.references import load_references
 from musicrs_metric.runs.run_card import Modality, RunCard
-from musicrs_metric.base.numbers import percent
 from musicrs_metric.runs.score_tables import cells, headline
 from musicrs_metric.scoring import Scores
 

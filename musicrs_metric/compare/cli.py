@@ -15,7 +15,6 @@ from ..runs.read import By
 from ..runs.references import DEFAULT_DATASET
 from ..scoring import Empty
 
-
 Format = Literal["table", "json", "markdown", "latex"]
 
 
@@ -32,7 +31,9 @@ def compare(
         Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
     ] = "zero",
     common: Annotated[bool, typer.Option("--common", help="Use only the threads that every system answered.")] = False,
-    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of resamples and of sign flips.")] = RESAMPLES,
+    resamples: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Number of resamples and of sign flips.")
+    ] = RESAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed; the same seed gives the same digits.")] = 0,
     alpha: Annotated[float, typer.Option(help="Level of the tests. Intervals cover 1 - alpha.")] = 0.05,
 ) -> None:

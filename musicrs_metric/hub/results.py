@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
+from ..base.numbers import percent
 from ..errors import UserError, plain, show
 from ..runs.filled_scores import FilledScores
 from ..runs.read import score_predictions
 from ..runs.references import References
 from ..runs.run_card import Modality, RunCard
-from ..base.numbers import percent
 from ..runs.score_tables import shown_measures
 from ..scoring import Scores
 

@@ -38,9 +38,7 @@ def submit(
     name: Annotated[str | None, typer.Option(help="What the board is to call the system. [run.json]")] = None,
     modality: Annotated[Modality | None, typer.Option(help="What of a thread it is given. [run.json]")] = None,
     paradigm: Annotated[Paradigm | None, typer.Option(help="How it ranks. [run.json]")] = None,
-    reads: Annotated[
-        Reads | None, typer.Option(help="What it looks at beyond its own thread. [run.json]")
-    ] = None,
+    reads: Annotated[Reads | None, typer.Option(help="What it looks at beyond its own thread. [run.json]")] = None,
     link: Annotated[str | None, typer.Option(metavar="URL", help="Its page, https.")] = None,
     description: Annotated[str | None, typer.Option(help="A few words on it.")] = None,
     open_weights: Annotated[
