@@ -98,7 +98,7 @@ def test_threads_alone_in_their_genre_are_counted() -> None:
 @pytest.mark.parametrize(
     ("swap", "modality", "policy", "n_clips", "message"),
     [
-        ("shuffled-audio", "query_only", None, 1, "the system hears no clips in query_only; try shuffled-query"),
+        ("shuffled-audio", "query_only", None, 1, "the system uses no clips in query_only; try shuffled-query"),
         ("shuffled-query", "audio_only", "zero", 1, "audio_only has no query; try shuffled-audio"),
         ("shuffled-audio", "audio_only", "zero", 0, "0 threads with clips, expected at least two to swap"),
     ],

@@ -85,10 +85,12 @@ def test_a_plan_that_was_asked_for_is_kept_or_refused_with_numbers() -> None:
     with pytest.raises(UserError) as refused:
         fit(EARS, [load(30, 30, 30, name="t3_a"), load(1)], 90)
     assert str(refused.value) == (
-        "--seconds 90: thread t3_a takes 1138 tokens (132 for words, 906 for sound, 100 for the answer), the context "
+        "--seconds 90: thread t3_a takes 1138 tokens (132 for text, 906 for audio, 100 for the answer), the context "
         "holds 1032; 1 thread would be cut; 79 fits all"
     )
-    with pytest.raises(UserError, match="--seconds 31: the model hears 30 s of a prompt and would drop the rest"):
+    with pytest.raises(
+        UserError, match="--seconds 31: the model takes 30 s per prompt and would silently drop the rest"
+    ):
         fit(replace(EARS, total_limit_s=30.0), [load(15)], 31)
 
 
@@ -98,7 +100,7 @@ def test_a_plan_leaves_something_of_every_clip() -> None:
     with pytest.raises(UserError) as refused:
         fit(EARS, [load(1), load(*[30] * 10, name="t3_a")], 0.99)
     assert str(refused.value) == (
-        "--seconds 0.99: thread t3_a has 10 clips, of each of which at least 0.1 s have to be heard; name at least 1"
+        "--seconds 0.99: thread t3_a has 10 clips, and each needs at least 0.1 s; name at least 1"
     )
 
 

@@ -279,7 +279,7 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str], message: s
 
 def test_a_deaf_model_takes_no_clips() -> None:
     """--audio none goes with query_only alone."""
-    with pytest.raises(UserError, match="--audio none: audio_only needs a model that hears"):
+    with pytest.raises(UserError, match="--audio none: audio_only needs a model that takes audio"):
         system("http://127.0.0.1:9/v1", "--audio", "none", modality="audio_only")
     assert system("http://127.0.0.1:9/v1", "--audio", "none").language_model.limits.context == 32_768
 

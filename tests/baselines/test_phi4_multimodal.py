@@ -15,7 +15,7 @@ from baselines.generative.packed import Prefix
 from baselines.generative.protocols import PROTOCOLS
 from baselines.generative.transformers_model import TransformersModel
 from baselines.system import ALL_MODALITIES
-from baselines.systems.phi4_multimodal import Phi4Options
+from baselines.systems.phi4_multimodal import Phi4Multimodal
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import Modality
 from tests.baselines import family_checks as checks
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_weights_are_those_of_the_pull_request() -> None:
     """The repository's main branch needs code of its own, which recent versions of transformers break."""
-    assert Phi4Options().weights == "microsoft/Phi-4-multimodal-instruct@refs/pr/70"
+    assert Phi4Multimodal.Options().weights == "microsoft/Phi-4-multimodal-instruct@refs/pr/70"
 
 
 @pytest.mark.parametrize("modality", ALL_MODALITIES)

@@ -188,7 +188,7 @@ def test_a_plan_that_exceeds_the_context_is_refused_with_the_numbers(folder: Pat
         UserError, match=r"--seconds 300: thread t0 takes \d+ tokens .* the context holds 8192"
     ) as refused:
         system.inspect_threads([thread("t0", NAMES, clips=[replace(sounding(0.5), duration_s=30.0)] * 10)])
-    assert "for sound" in str(refused.value)
+    assert "for audio" in str(refused.value)
 
 
 def test_published_sampling_plays_no_part(folder: Path, tmp_path: Path) -> None:

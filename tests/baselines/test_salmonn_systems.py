@@ -65,7 +65,7 @@ def encoded(language_model: SalmonnModel, *pieces: Any) -> Any:
             rows.append(table[pieces_of.encode(piece)])
         else:
             with torch.inference_mode():
-                rows.append(language_model._ears(piece))
+                rows.append(language_model._audio_encoder(piece))
     return torch.cat(rows)
 
 
@@ -146,7 +146,7 @@ def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
         language_model.encode([Prompt("Rank.", (np.zeros(480_002, np.float32),))])
 
 
-def test_memory_counts_beams_and_the_ears_as_they_are() -> None:
+def test_memory_counts_beams_and_the_audio_encoder_as_they_are() -> None:
     """Vicuna 7B's 12.6 GiB double in float32, 2.8 GiB of ears are that already; four beams have a cache each.
 
     1,024 tokens of 512 KiB are half a GiB, in float32 one.
@@ -206,14 +206,14 @@ def test_the_revision_names_every_part(parts: Parts, language_model: SalmonnMode
     assert language_model.revision.endswith(f", BEATs sha256:{digests[1]}")
 
 
-def test_ears_compute_in_32_bits(parts: Parts) -> None:
+def test_the_audio_encoder_computes_in_32_bits(parts: Parts) -> None:
     """Whatever the language model does, which is given what it takes."""
     language_model = make_language_model("salmonn_7b", *parts.arguments, "--dtype", "bfloat16")
     assert isinstance(language_model, SalmonnModel)
     (found,) = language_model.complete([Prompt("Rank.", (tone(1.0),))], 3)
     assert found.n_tokens > 0
     assert {p.dtype for p in language_model.model.parameters()} == {torch.bfloat16}
-    assert {p.dtype for p in language_model._ears.parameters()} == {torch.float32}
+    assert {p.dtype for p in language_model._audio_encoder.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize(
