@@ -11,8 +11,6 @@ import typer
 from musicrs_metric.errors import front_door
 from musicrs_metric.runs.run_card import Modality
 
-from .commands.tracking import Tracker
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -76,7 +74,7 @@ def run(
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run in tables.")] = None,
-    tracker: Annotated[Tracker, typer.Option(help="Experiment tracker for the scores.")] = "none",
+    tracker: Annotated[Literal["none", "trackio"], typer.Option(help="Experiment tracker for the scores.")] = "none",
     cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs].")] = None,
 ) -> None:
     """Run a system: write predictions.jsonl and run.json, and print the score.
@@ -84,7 +82,6 @@ def run(
     `show MODEL` lists the options of a system.
     """
     from .commands.summary import print_result, print_shuffled
-    from .commands.tracking import track
     from .data import load_data
     from .launch import build_system, default_cache
     from .run.control import swap_inputs
@@ -129,7 +126,10 @@ def run(
         scores = print_shuffled(_console(), result, data.references, str(out))
     else:
         scores = print_result(_console(), result, data.references, str(out))
-    track(tracker, result.card, scores)
+    if tracker != "none":
+        from .commands.tracking import track_with_trackio
+
+        track_with_trackio(result.card, scores)
 
 
 @app.command()

@@ -61,7 +61,8 @@ def _outcome_lines(card: RunCard, n: int, n_threads: int, ranked: str) -> Iterat
     if ledger:
         counts = ", ".join(f"{n} {name}" for name, n in ledger.items())
         yield f"Reading of the answers in {ANSWERS}: {counts}."
-    yield from usage_lines(card.extra)
+    if "tokens" in card.extra:  # of a model behind a server
+        yield from usage_lines(card.extra)
     n_failed = (card.outcomes or {}).get("failed", 0)
     if n_failed:
         yield (

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Literal
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import RunCard
 from musicrs_metric.scoring import Scores
 
-Tracker = Literal["none", "trackio"]
 
-
-def track(tracker: Tracker, card: RunCard, scores: Scores) -> None:
-    """Log a run with its card.
+def track_with_trackio(card: RunCard, scores: Scores) -> None:
+    """Log a run to trackio.
 
     Args:
-        tracker: The tracker.
         card: The run card, logged as the configuration of the run.
         scores: The scores, logged as measures, with their chance levels under "chance/".
 
     Raises:
-        UserError: The tracker is not installed.
+        UserError: trackio is not installed.
     """
-    if tracker == "none":
-        return
     try:
         import trackio
     except ImportError as error:

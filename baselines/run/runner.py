@@ -181,6 +181,8 @@ def _audio_coverage(plan: Plan, predictions: Sequence[Prediction], unused: set[s
 
 
 def _answer_facts(records: Sequence[AnswerRecord], settings: Mapping[str, Any]) -> dict[str, Any]:
+    if not records:
+        return {}
     ledger = sum_ledgers(record.get("ledger") for record in records)
     return ({"ledger": ledger} if ledger else {}) | usage_facts(records, Prices.of(settings))
 

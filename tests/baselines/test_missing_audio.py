@@ -30,8 +30,8 @@ class AudioSystem(System):
     """Ranks the relevant candidate first, and keeps the bytes of the audio that it got."""
 
     declaration = Declaration(
-        name="audio_system", paradigm="retrieval", modalities=("audio_query", "query_only", "audio_only"), reads="thread",
-        description="A toy.", batch_size=2,
+        name="audio_system", paradigm="retrieval", modalities=("audio_query", "query_only", "audio_only"),
+        reads="thread", description="A toy.", batch_size=2,
     )  # fmt: skip
     uses_audio = True
 
