@@ -335,8 +335,8 @@ def test_a_server_cannot_be_constrained_nor_asked_for_probabilities(protocol: st
 @pytest.mark.parametrize(
     ("protocol", "options", "message"),
     [
-        ("listwise", {"normalisation": "pmi"}, "--normalisation pmi: belongs to --protocol pointwise"),
-        ("pointwise", {"answer_tokens": 9}, "--answer-tokens: in pointwise the candidates settle it"),
+        ("listwise", {"normalisation": "pmi"}, "--normalisation pmi: needs --protocol pointwise"),
+        ("pointwise", {"answer_tokens": 9}, "--answer-tokens: in pointwise the candidates determine it"),
         ("listwise", {"answer_tokens": 0}, "--answer-tokens 0: expected at least 1"),
         ("listwise", {"seconds": 9.0}, "--seconds 9: query_only uses no audio; leave it out"),
         ("listwise", {"seconds": 0.0}, "--seconds 0: expected a positive number"),

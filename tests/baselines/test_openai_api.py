@@ -255,8 +255,8 @@ def test_a_server_that_fails_now_and_then_is_not_given_up(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--protocol", "constrained"], "--protocol constrained: takes a model in this process, for no server"),
-        (["--protocol", "pointwise"], "--protocol pointwise: takes a model in this process, for no server"),
+        (["--protocol", "constrained"], "--protocol constrained: needs a model in this process, because no server"),
+        (["--protocol", "pointwise"], "--protocol pointwise: needs a model in this process, because no server"),
         (["--base-url", "localhost:8000"], "--base-url 'localhost:8000': expected a URL like http://"),
         (["--base-url", "http://[::1"], r"--base-url 'http://\[::1': expected a URL like http://"),
         (["--base-url", "http://host:port/v1"], "--base-url 'http://host:port/v1': expected a URL like http://"),
@@ -267,7 +267,7 @@ def test_a_server_that_fails_now_and_then_is_not_given_up(tmp_path: Path) -> Non
         (["--clip-limit-s", "0"], "--clip-limit-s 0: expected a positive number"),
         (["--total-limit-s", "-1"], "--total-limit-s -1: expected a positive number"),
         (["--tokens-per-second", "nan"], "--tokens-per-second nan: expected a positive number"),
-        (["--model-name", ""], "--model-name: not given"),
+        (["--model-name", ""], "--model-name: missing"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str], message: str) -> None:

@@ -238,7 +238,7 @@ def test_a_model_in_shards_over_devices_in_half_precision(folder: Path, tmp_path
 def test_one_model_is_not_spread_by_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each would take all devices for itself."""
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UserError, match="--device-map: spreads one model over all devices; start one process"):
+    with pytest.raises(UserError, match="--device-map: distributes one model over all devices; start a single process"):
         family.make_system(NAME, "query_only", "--weights", folder, "--device-map", "auto")
 
 

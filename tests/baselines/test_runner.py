@@ -223,7 +223,7 @@ def test_an_error_while_a_system_is_made_is_told_in_one_line(monkeypatch: pytest
 def test_an_error_in_close_costs_nothing(tmp_path: Path) -> None:
     """The predictions are merged first; then the line, with its traceback in the log; then the scores can be had."""
     broken = type("Broken", (Toy,), {"close": boom})
-    with pytest.raises(UserError, match=r"system toy, in close: KeyError: 'boom'; .*the run is finished all the same"):
+    with pytest.raises(UserError, match=r"system toy, in close: KeyError: 'boom'; .*the run is finished, and"):
         run_toy(broken(), toy_data(), tmp_path)
     assert len(ids(tmp_path)) == 7
     assert "in boom" in (tmp_path / "failures.log").read_text()

@@ -155,7 +155,7 @@ def test_more_than_30_seconds_are_refused(parts: Parts) -> None:
         transformers.WhisperFeatureExtractor(), load_whisper_encoder(parts.whisper), tiny_beats(),
         bridge(parts.weights, vicuna(parts)),
     )  # fmt: skip
-    with pytest.raises(ValueError, match=r"30\.1 s of sound, expected at most 30 s"):
+    with pytest.raises(ValueError, match=r"30\.1 s of audio, expected at most 30 s"):
         limits(noise(30.1, 16_000))
 
 

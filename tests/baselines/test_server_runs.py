@@ -160,7 +160,7 @@ def test_a_model_that_thinks_its_budget_away_stops_the_run(tmp_path: Path) -> No
         lambda body, before: completion({"content": None, "reasoning": "I look at [1]."}, "length")
     ) as stub:
         with pytest.raises(
-            UserError, match=f"the model thinks and leaves {FIRST} answers .*--answer-tokens 300 is too"
+            UserError, match=f"the model thinks, and {FIRST} answers .*--answer-tokens 300 is too"
         ):
             ask(stub.url, out, "--answer-tokens", "300")
         assert [record["reasoning"] for record in records(out)] == ["I look at [1]."] * 6

@@ -68,7 +68,7 @@ def test_asking_for_the_own_label_is_refused_in_words() -> None:
     labels = ThreadAccess(toy_data(3).threads, "labels").task(1).labels
     assert (list(labels), len(labels), labels.get("t1")) == (["t0", "t2"], 2, None)
     assert labels["t2"] == ("A2",)
-    with pytest.raises(KeyError, match="not shown the ground truth of the thread that it ranks"):
+    with pytest.raises(KeyError, match="does not get the ground truth of the thread that it ranks"):
         labels["t1"]
 
 
