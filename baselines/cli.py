@@ -1,18 +1,15 @@
-"""The command line of the baselines: run a system, list the systems, show them all on the mini dataset."""
+"""The command line of the baselines."""
 
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from musicrs_metric.errors import front_door
-from musicrs_metric.options import ModalityOption
-
-from .commands.tracking import Tracker
+from musicrs_metric.runs.run_card import Modality
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +18,7 @@ app = typer.Typer(
     name="baselines",
     help=(
         "Run recommendation systems on MusiCRS. In several processes: accelerate launch --multi_gpu --num_processes 2 "
-        "-m baselines run ..., or torchrun --nproc_per_node 2 -m baselines run ...; both on CPUs too."
+        "-m baselines run ..., or torchrun --nproc_per_node 2 -m baselines run ...; both also work on CPUs."
     ),
     no_args_is_help=True,
     add_completion=False,
@@ -29,105 +26,77 @@ app = typer.Typer(
 )
 
 
-class MissingAudioName(StrEnum):
-    """What is done with a thread that has no clip."""
-
-    zero = "zero"
-    text = "text"
-    error = "error"
-
-
-class ControlName(StrEnum):
-    """Which input of a control run is another thread's."""
-
-    shuffled_audio = "shuffled-audio"
-    shuffled_query = "shuffled-query"
-
-
-class FusionName(StrEnum):
-    """How two rankings become one."""
-
-    rrf = "rrf"
-    zscore = "zscore"
-
-
-class RuleName(StrEnum):
-    """How kept answers are read again."""
-
-    published = "published"
-
-
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run(
     context: typer.Context,
-    model: Annotated[str, typer.Option(help="A name that `list` shows, or package.module:Class for your own.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run; a run that was stopped there goes on.")],
+    model: Annotated[str, typer.Option(help="A name that `list` shows, or package.module:Class for your own system.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run. A stopped run resumes there.")],
     modality: Annotated[
-        ModalityOption | None, typer.Option(help="May be left out where the system has one only.")
+        Modality | None, typer.Option(help="Optional if the system supports only one modality.")
     ] = None,
     dataset: Annotated[
         str,
         typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs)."),
     ] = "musicrs",
-    pools: Annotated[str, typer.Option(help="Which candidate pools, where the dataset has several.")] = "published",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only that many threads; run again to finish.")] = None,
+    pools: Annotated[str, typer.Option(help="Pool design, if the dataset has several.")] = "published",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rank only the first N threads. The same command without it ranks the rest."),
+    ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Threads at once; changes no result, but near-ties of systems that generate."),
+        typer.Option(
+            min=1, help="Threads per batch. Results stay the same, except for near-ties of generative systems."
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show what would be run, the first prompt and an estimate of memory; stop."),
+        typer.Option("--dry-run", help="Print the planned run, the first prompt and an estimate of memory, then stop."),
     ] = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Rank threads again that failed.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Rank failed threads again.")] = False,
     missing_audio: Annotated[
-        MissingAudioName | None,
+        Literal["zero", "text", "error"] | None,
         typer.Option(
-            help="A thread without clips: 'zero', scored 0 (default in audio_only); 'text', ranked by the query "
-            "(default in audio_query); 'error', stop."
+            help="Policy for threads without clips: 'zero' scores 0 (default in audio_only), 'text' ranks by the query "
+            "(default in audio_query), 'error' stops the run."
         ),
     ] = None,
     shuffles: Annotated[
         int | None,
-        typer.Option(min=2, help="Rank every pool in that many seeded orders: mean score, and what the order does."),
+        typer.Option(min=2, help="Rank every pool in N seeded orders. Prints the mean score and effects of the order."),
     ] = None,
     control: Annotated[
-        ControlName | None,
+        Literal["shuffled-audio", "shuffled-query"] | None,
         typer.Option(
-            help="Give each thread the clips, or the query, of another of its genre: the score that remains is no "
-            "grounding. `python -m musicrs_metric compare RUN CONTROL_RUN` sets it beside the plain run's."
+            help="Control run: each thread gets the clips or the query of another thread of its genre. The score that "
+            "remains does not come from this input. `python -m musicrs_metric compare RUN CONTROL_RUN` compares both."
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What tables are to call the run.")] = None,
-    tracker: Annotated[Tracker, typer.Option(help="Where to log the scores.")] = Tracker.none,
-    cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs]")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run in tables.")] = None,
+    tracker: Annotated[Literal["none", "trackio"], typer.Option(help="Experiment tracker for the scores.")] = "none",
+    cache: Annotated[Path | None, typer.Option(help="Folder for embeddings; [HF_HOME/assets/musicrs].")] = None,
 ) -> None:
-    """Run a system: writes predictions.jsonl and run.json, and prints the score. `show MODEL` lists its own options."""
+    """Run a system: write predictions.jsonl and run.json, and print the score.
+
+    `show MODEL` lists the options of a system.
+    """
     from .commands.summary import print_result, print_shuffled
-    from .commands.tracking import track
     from .data import load_data
     from .launch import build_system, default_cache
     from .run.control import swap_inputs
     from .run.dry_run import dry_run as describe_run
     from .run.processes import launched
     from .run.reporter import Reporter
-    from .run.runner import Plan, Result
+    from .run.runner import Plan, RunResult
     from .run.runner import run as run_plan
-    from .run.shuffles import Shuffled, run_shuffles
+    from .run.shuffles import ShuffledResult, run_shuffles
 
-    system = build_system(
-        model,
-        modality and modality.value,
-        context.args,
-        seed,
-        cache or default_cache(),
-        missing_audio.value if missing_audio else None,
-    )
+    system = build_system(model, modality, context.args, seed, cache or default_cache(), missing_audio)
     processes = launched()
     data = load_data(dataset, system.context.modality, pools)
     if control is not None:
-        data = swap_inputs(data, control.value, system.context)
+        data = swap_inputs(data, control, system.context)
     plan = Plan(
         system=system,
         system_name=model,
@@ -145,37 +114,39 @@ def run(
         processes.leave()
         return
     reporter = Reporter(_console(stderr=True), bar=processes.is_main)
-    finished: Result | Shuffled | None
+    result: RunResult | ShuffledResult | None
     if shuffles is None:
-        finished = run_plan(plan, processes, reporter)
+        result = run_plan(plan, processes, reporter)
     else:
-        finished = run_shuffles(plan, shuffles, processes, reporter)
+        result = run_shuffles(plan, shuffles, processes, reporter)
     processes.leave()
-    if finished is None:
+    if result is None:
         return
-    where = (data.references, str(out))
-    if isinstance(finished, Shuffled):
-        scores = print_shuffled(_console(), finished, *where)
+    if isinstance(result, ShuffledResult):
+        scores = print_shuffled(_console(), result, data.references, str(out))
     else:
-        scores = print_result(_console(), finished, *where)
-    track(tracker, finished.card, scores)
+        scores = print_result(_console(), result, data.references, str(out))
+    if tracker != "none":
+        from .commands.tracking import track_with_trackio
+
+        track_with_trackio(result.card, scores)
 
 
 @app.command()
 def fuse(
     run_a: Annotated[Path, typer.Argument(help="A run folder.")],
-    run_b: Annotated[Path, typer.Argument(help="Another, on the same pools.")],
-    out: Annotated[Path, typer.Option(help="Folder for the result, a run like any other; it must be empty.")],
-    method: Annotated[FusionName, typer.Option(help="Reciprocal ranks, or standardised scores.")] = FusionName.rrf,
-    weight: Annotated[float, typer.Option(min=0, max=1, help="Share of the first run.")] = 0.5,
-    name: Annotated[str | None, typer.Option(help="What tables are to call the result.")] = None,
+    run_b: Annotated[Path, typer.Argument(help="Another run folder, on the same pools.")],
+    out: Annotated[Path, typer.Option(help="Folder of the fused run. It must be empty.")],
+    method: Annotated[Literal["rrf", "zscore"], typer.Option(help="Reciprocal ranks, or standardised scores.")] = "rrf",
+    weight: Annotated[float, typer.Option(min=0, max=1, help="Weight of the first run.")] = 0.5,
+    name: Annotated[str | None, typer.Option(help="Name of the fused run in tables.")] = None,
 ) -> None:
-    """Fuse two runs into one without running a model, such as one of words and one of sound."""
+    """Fuse two runs into one without running a model, such as a run on text and a run on audio."""
     from .fusion import fuse_runs
 
-    card = fuse_runs(run_a, run_b, out, method.value, weight, name)
+    card = fuse_runs(run_a, run_b, out, method, weight, name)
     console = _console()
-    console.print(f"{card.name} ({card.modality}) lies in {out}.", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"{card.name} ({card.modality}) is in {out}.", markup=False, highlight=False, soft_wrap=True)
     score = f"python -m musicrs_metric score --predictions {out} --dataset {card.dataset}"
     console.print(f"Score it with: {score}", markup=False, highlight=False, soft_wrap=True)
 
@@ -183,22 +154,24 @@ def fuse(
 @app.command()
 def reread(
     run: Annotated[Path, typer.Argument(help="A run folder with answers.jsonl.")],
-    rule: Annotated[RuleName, typer.Option(help="The reading rule: published splits answers at commas.")],
+    rule: Annotated[
+        Literal["published"], typer.Option(help="Reading rule. The published rule splits answers at commas.")
+    ],
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", "-d", help="Directory or name of the run's dataset; [the one on its run card]"),
+        typer.Option("--dataset", "-d", help="Directory or name of the dataset of the run; [the one on its card]."),
     ] = None,
 ) -> None:
-    """Score the kept answers of a run by another reading rule, beside the run's own score. It writes nothing."""
+    """Score the recorded answers of a run by another reading rule, next to its own score. Nothing is written."""
     from .commands.reread import print_reread
     from .commands.reread import reread as read_again
 
-    print_reread(_console(), run, read_again(run, rule.value, dataset))
+    print_reread(_console(), run, read_again(run, rule, dataset))
 
 
 @app.command("list")
 def list_systems() -> None:
-    """Show every system: what it reads, what it needs, and whether it can run here."""
+    """List all systems, with the data they read, their requirements, and whether they can run here."""
     from .commands.catalogue import systems_table
 
     _console().print(systems_table())
@@ -206,7 +179,7 @@ def list_systems() -> None:
 
 @app.command()
 def show(model: Annotated[str, typer.Argument(help="A name that `list` shows, or package.module:Class.")]) -> None:
-    """Show one system: how it ranks, what to know of its score, its model, its options."""
+    """Show one system: its method, notes on its score, its model and its options."""
     from .commands.catalogue import system_lines
 
     for line in system_lines(model):
@@ -225,7 +198,7 @@ def doctor() -> None:
 
 @app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the mini dataset and the runs.")]) -> None:
-    """Build the embedded mini dataset, run every baseline on it, and end in one table."""
+    """Build the embedded mini dataset, run every baseline on it, and print one table."""
     from .commands.demo import run_demo
 
     run_demo(out, _console(), _console(stderr=True))

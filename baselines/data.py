@@ -1,4 +1,4 @@
-"""A dataset as a run needs it: the threads, and the same threads as labels to score against."""
+"""A dataset in the form that a run needs: the threads, and the same threads as references to score against."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from musicrs_dataset.records import Clip, Thread
 from musicrs_metric.base.genres import macro_of
+from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import References
 from musicrs_metric.runs.run_card import Modality
 
@@ -15,23 +16,23 @@ Swap = Literal["shuffled-audio", "shuffled-query"]
 
 
 class Control(NamedTuple):
-    """What the threads of a control run were given in place of their own; see `baselines.run.control`.
+    """The exchange of inputs in a control run; see `baselines.run.control`.
 
     Attributes:
-        swap: Which input is another thread's.
-        n_other_genre: Threads that got it from another genre, because they are alone in theirs.
+        swap: The input that comes from another thread.
+        n_other_genre: Number of threads whose input comes from another genre, because theirs has no other thread.
     """
 
     swap: Swap
     n_other_genre: int
 
 
-class Order(NamedTuple):
-    """One of several seeded orders in which the pools are shown; see `baselines.run.shuffles`.
+class PoolOrder(NamedTuple):
+    """One of several seeded orders of the pools; see `baselines.run.shuffles`.
 
     Attributes:
-        number: From 1.
-        of: How many there are.
+        number: Number of this order, from 1.
+        of: Number of orders.
     """
 
     number: int
@@ -45,12 +46,12 @@ class Data(NamedTuple):
     """A dataset.
 
     Attributes:
-        threads: In dataset order, labels included.
-        references: The same threads as labels.
-        pools: Name of the candidate pools.
-        clips: Reads the clips of the thread at a place, where `threads` hold them without their bytes.
-        control: What `threads` hold of each other; None where each holds its own.
-        order: Order in which `threads` hold their pools, whose stored order `references` keep; None for that one.
+        threads: The threads in dataset order, labels included.
+        references: The same threads as references.
+        pools: Name of the pool design.
+        clips: Reads the clips of the thread at an index, if `threads` hold clips without their bytes.
+        control: The exchange of inputs; None if each thread holds its own.
+        order: Order of the pools in `threads`, while `references` keep the stored order. None for the stored order.
     """
 
     threads: Sequence[Thread]
@@ -58,7 +59,7 @@ class Data(NamedTuple):
     pools: str = PUBLISHED
     clips: Callable[[int], tuple[Clip, ...]] | None = None
     control: Control | None = None
-    order: Order | None = None
+    order: PoolOrder | None = None
 
 
 def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
@@ -66,11 +67,11 @@ def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
 
     Args:
         dataset: Directory or name.
-        modality: What of the threads a system is given; the configuration of that name holds just that.
-        pools: Name of the pools, where the dataset has others beside the published ones.
+        modality: Data of a thread that the system uses. The configuration of the same name holds just this data.
+        pools: Pool design.
 
     Raises:
-        UserError: No such dataset, configuration or pools.
+        UserError: The dataset, the configuration or the pool design does not exist.
     """
     from musicrs_dataset.audio.lazy_clips import LazyClips
     from musicrs_dataset.loading import iter_threads
@@ -82,11 +83,11 @@ def load_data(dataset: str, modality: Modality, pools: str = PUBLISHED) -> Data:
 
 
 def as_references(threads: Sequence[Thread], name: str, config: str) -> References:
-    """The labels of threads that are in memory already.
+    """Make references from threads in memory.
 
     Args:
-        threads: In dataset order.
-        name: What to call the dataset.
+        threads: The threads in dataset order.
+        name: Name of the dataset.
         config: Its configuration.
     """
     return References(
@@ -101,3 +102,14 @@ def as_references(threads: Sequence[Thread], name: str, config: str) -> Referenc
             "macro": [macro_of(thread.genre) for thread in threads],
         },
     )
+
+
+def query_of(thread: Thread) -> str:
+    """Return the query of a thread.
+
+    Raises:
+        UserError: The configuration of the dataset has no queries.
+    """
+    if thread.query is None:
+        raise UserError(f"thread {thread.thread_id}: has no query; use a configuration that has them, query_only")
+    return thread.query

@@ -1,8 +1,8 @@
 """The options of a system: fields of a frozen dataclass, read from `--name value` on the command line.
 
-A field is declared as in `center: bool = option(False, "subtract the mean vectors")`, and `--center` sets it. One that
-changes how a run goes but no ranking, such as a number of attempts, is declared with `identity=False`: a run that was
-stopped goes on with another value of it.
+Declare a field as in `center: bool = option(False, "subtract the mean vectors")`. Then `--center` sets it. Declare an
+option that changes no ranking, such as a number of attempts, with `identity=False`. A stopped run can then resume with
+another value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, field, fields, make_dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
@@ -28,23 +28,37 @@ def option(
     """Declare an option.
 
     Args:
-        default: Its value where the user says nothing.
-        text: One line for `show`.
-        identity: Whether runs under two values of it are two runs.
-        aliases: Earlier names of values to their names of today; they are understood and shown nowhere.
-        read: Makes the value out of what the command line says, such as the content of a file; raises `UserError`.
+        default: Value if the user sets none.
+        text: Help for `show`, in one line.
+        identity: Whether two values mean two different runs.
+        aliases: Former names of values and their present names. They work, but no help shows them.
+        read: Converts the text of the command line to the value, such as a path to the content of the file. It raises
+            `UserError`.
     """
     metadata = {"help": text, "identity": identity, "aliases": aliases or {}, "read": read}
     return field(default=default, metadata=metadata)
+
+
+def with_defaults(cls: type[Any], **defaults: Any) -> type[Any]:
+    """Return an options class with other defaults.
+
+    Args:
+        cls: A frozen dataclass of options.
+        defaults: Field names and their new defaults.
+    """
+    hints = get_type_hints(cls)
+    metadata = {item.name: item.metadata for item in fields(cls)}
+    changed = [(name, hints[name], field(default=value, metadata=metadata[name])) for name, value in defaults.items()]
+    return make_dataclass(cls.__name__, changed, bases=(cls,), frozen=True)
 
 
 def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
     """Read the options of a system.
 
     Args:
-        cls: The dataclass that declares them; fields are bool, int, float, str, Path, a Literal of strings, or one of
+        cls: The dataclass that declares them. Fields are bool, int, float, str, Path, a Literal of strings, or one of
             these or None.
-        arguments: What the command line holds beyond the runner's own options.
+        arguments: Arguments of the command line, without the options of the runner.
         system: Name of the system, for messages.
 
     Returns:
@@ -67,28 +81,28 @@ def parse_options(cls: type[Any], arguments: Sequence[str], system: str) -> Any:
 
 
 def flag(name: str) -> str:
-    """How a field is written on the command line."""
+    """Return the name of a field on the command line."""
     return f"--{name.replace('_', '-')}"
 
 
 def as_json(options: Any) -> dict[str, Any]:
-    """Options as plain JSON types, for the run card."""
+    """Return options as plain JSON types, for the run card."""
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(options).items()}
 
 
-def passing(options: Any) -> list[str]:
-    """The names of those that are no part of a run's identity."""
+def passing_options(options: Any) -> list[str]:
+    """Return the names of the options that are not part of the identity of a run."""
     return [item.name for item in fields(options) if not item.metadata.get("identity", True)]
 
 
 def describe(options: Any) -> Iterator[tuple[str, str, str]]:
-    """Flag, default and help line of every option of an instance or of the class."""
+    """Yield flag, default and help of every option, of an instance or of a class."""
     for item in fields(options):
         yield flag(item.name), str(item.default), item.metadata.get("help", "")
 
 
-def chosen(options: Any) -> str:
-    """The options that make a run another one than the defaults do, as one would type them."""
+def changed_options(options: Any) -> str:
+    """Return the options whose values differ from the defaults and change rankings, as on the command line."""
     words = []
     for item in fields(options):
         value = getattr(options, item.name)
@@ -106,14 +120,14 @@ def _reader(read: Callable[[str], str]) -> Callable[[str], str]:
     def convert(text: str) -> str:
         try:
             return read(text)
-        except UserError as error:  # argparse keeps the words of its own errors only
+        except UserError as error:  # argparse shows the text of its own errors only
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return convert
 
 
 def _keywords(hint: Any, aliases: Mapping[str, str]) -> dict[str, Any]:
-    """How argparse is to read a field of this type."""
+    """Return the arguments of `add_argument` for a type."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(choice for choice in get_args(hint) if choice is not type(None))
     if hint is bool:

@@ -1,4 +1,4 @@
-"""Which systems there are and where they live; a system is imported when it is asked for, and not before."""
+"""The names of the systems and their classes. A system is imported when it is used, not before."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ SYSTEMS = {
     "audio_flamingo3": "baselines.systems.audio_flamingo3:AudioFlamingo3",
     "music_flamingo": "baselines.systems.music_flamingo:MusicFlamingo",
     "phi4_multimodal": "baselines.systems.phi4_multimodal:Phi4Multimodal",
-    "salmonn_7b": "baselines.systems.salmonn_7b:Salmonn7B",
-    "salmonn_13b": "baselines.systems.salmonn_13b:Salmonn13B",
+    "salmonn_7b": "baselines.systems.salmonn:Salmonn7B",
+    "salmonn_13b": "baselines.systems.salmonn:Salmonn13B",
     "futga": "baselines.systems.futga:Futga",
     "openai_api": "baselines.systems.openai_api:OpenAIApi",
 }
@@ -41,10 +41,10 @@ def system_class(name: str) -> type[System]:
     """Import a system.
 
     Args:
-        name: A key of `SYSTEMS`, or `package.module:Class` for a system of one's own.
+        name: A key of `SYSTEMS`, or `package.module:Class` for your own system.
 
     Raises:
-        UserError: No such system, module or class, or a class that is no system.
+        UserError: The system, module or class does not exist, or the class is not a system.
     """
     if name not in SYSTEMS and ":" not in name:
         close = get_close_matches(name, SYSTEMS, n=1)
@@ -55,24 +55,24 @@ def system_class(name: str) -> type[System]:
         )
     module_name, _, class_name = SYSTEMS.get(name, name).partition(":")
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
+        cls = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError, ValueError) as error:
         hint = "expected package.module:Class"
         if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
             hint += f" in an installed package or in {some(_own_folders())}; set PYTHONPATH to the folder that holds it"
         raise UserError(f"system {show(name)}: {error}; {hint}") from error
-    if not (isinstance(found, type) and issubclass(found, System) and hasattr(found, "declaration")):
+    if not (isinstance(cls, type) and issubclass(cls, System) and hasattr(cls, "declaration")):
         raise UserError(f"system {show(name)}: expected a subclass of baselines.system.System with a declaration")
-    return found
+    return cls
 
 
 def missing_packages(declaration: Declaration) -> list[str]:
-    """The packages that a system needs and that are not installed; none of them is imported to find out."""
+    """Return the packages that a system needs and that are not installed, without importing any."""
     return [package for package in declaration.needs if find_spec(package) is None]
 
 
 def _own_folders() -> list[str]:
-    """Where Python looks for modules beside what is installed with it: usually the current folder and PYTHONPATH."""
+    """Return the import path without installed packages: usually the current folder and PYTHONPATH."""
     folders = (Path(folder).resolve() for folder in sys.path)
     installed = tuple(Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix))
     own = (str(folder) for folder in folders if not any(folder.is_relative_to(prefix) for prefix in installed))

@@ -1,6 +1,6 @@
-"""What a system is: what it declares about itself, what it is given, and the two calls that the runner makes.
+"""The contract of a system: its declaration, its input, and the calls that the runner makes.
 
-A system of your own is a class in a file of your own, say `mine.py`. This one is complete:
+A system of your own is a class in a file of your own, for example `mine.py`. This one is complete:
 
     from baselines.system import Declaration, System
 
@@ -14,7 +14,7 @@ A system of your own is a class in a file of your own, say `mine.py`. This one i
             return [task.by_score([-len(title) for title in task.thread.candidates]) for task in batch]
 
 In the folder of the file, `python -m baselines run --model mine:ShortTitles --dataset data --out runs/short_titles`
-runs it. Those in `baselines.systems` show the rest: options, models, clips.
+runs it. The systems in `baselines.systems` show options, models and clips.
 """
 
 from __future__ import annotations
@@ -38,30 +38,42 @@ from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 if TYPE_CHECKING:
     import torch
 
-# What is done with a thread that has no clip; see `baselines.run.missing_audio`.
+# Policies for threads without clips; see `baselines.run.missing_audio`.
 MissingAudio = Literal["zero", "text", "error"]
 
 ALL_MODALITIES: tuple[Modality, ...] = ("audio_query", "query_only", "audio_only")
 
+# Names of version 0.1. A system that still used them would silently run with the defaults.
+_RENAMED = {
+    "hears": "uses_audio",
+    "heard": "audio_used",
+    "survey": "inspect_threads",
+    "facts": "run_facts",
+    "outlook": "describe_run",
+    "notes": "take_answer_records",
+    "pace": "throughput",
+    "failures_pass": "failures_are_temporary",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """What a system says about itself before anything heavy is loaded.
+    """Description of a system that is available before anything heavy is loaded.
 
     Attributes:
-        name: What tables call it.
-        paradigm: How it ranks.
-        modalities: What of a thread it can be given.
-        reads: Data that it uses beyond its own thread; it gets nothing else (`baselines.run.thread_access`).
-        description: One line: how it ranks.
-        note: What a reader of its score has to know.
+        name: Name of the system in tables.
+        paradigm: Kind of system.
+        modalities: Modalities that the system supports.
+        reads: Data that the system uses beyond its own thread. It gets no other data (`baselines.run.thread_access`).
+        description: How the system ranks, in one line.
+        note: Facts that readers of its score must know.
         needs: Packages that it imports beyond the core.
-        extra: The extra of this project that brings them.
+        extra: Extra of this project that installs them.
         model_id: Hub id or another public name of its model.
         licence: Licence of the weights.
-        open_weights: Whether anyone can download them; None where there are none.
-        trained: Whether it was trained or tuned for this task.
-        batch_size: Threads given to `rank` at once, where the user does not say.
+        open_weights: Whether everyone can download the weights; None if there are none.
+        trained: Whether the system was trained or tuned for this task.
+        batch_size: Threads per batch by default.
     """
 
     name: str
@@ -78,14 +90,14 @@ class Declaration:
     trained: bool = False
     batch_size: int = 32
 
-    def of_weights(self, source: str) -> Declaration:
-        """What a system says of itself under weights that the user names.
+    def for_weights(self, source: str) -> Declaration:
+        """Return the declaration for weights that the user named.
 
         Args:
-            source: A Hub id, with @REVISION or without, or a path, which is taken for a copy of the declared model.
+            source: A Hub id, with or without @REVISION, or a path. A path counts as a copy of the declared model.
 
         Returns:
-            The same, but that another model of the Hub has a name of its own, and a licence that nobody knows here.
+            The same declaration. Another model of the Hub has its own name, and its licence is unknown.
         """
         name = source.partition("@")[0]
         if name == self.model_id or Path(source).exists():
@@ -95,18 +107,18 @@ class Declaration:
 
 @dataclass(frozen=True)
 class NoOptions:
-    """The options of a system that has none. Others declare a frozen dataclass of the same kind; see `options`."""
+    """Options of a system that has none. Other systems declare a frozen dataclass; see `baselines.options`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the runner hands to every system.
+    """Settings of a run that every system gets.
 
     Attributes:
-        modality: What of the threads the system is given.
-        seed: Seed of everything random; derive one per thread with `musicrs_metric.base.seeds`.
-        cache: Folder for what may be reused between runs.
-        missing_audio: What is done with a thread that has no clip; None where the system hears nothing.
+        modality: Data of the threads that the system gets.
+        seed: Seed of all random choices. Derive one seed per thread with `musicrs_metric.base.seeds`.
+        cache: Folder for data that later runs can reuse.
+        missing_audio: Policy for threads without clips; None if the system uses no clips.
     """
 
     modality: Modality
@@ -116,7 +128,7 @@ class Context:
 
     @cached_property
     def device(self) -> torch.device:
-        """The device of this process, as accelerate assigns it."""
+        """Device of this process, as accelerate assigns it."""
         from .run.processes import device
 
         return device()
@@ -135,7 +147,7 @@ class Task:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def by_score(self, scores: Sequence[float] | npt.NDArray[np.floating[Any]]) -> Prediction:
-        """Rank the pool by score, best first, ties by place in the pool.
+        """Rank the pool by score, best first. Ties keep the order of the pool.
 
         Args:
             scores: One finite number per candidate.
@@ -143,21 +155,21 @@ class Task:
         values = np.asarray(scores, dtype=np.float64)
         try:
             ranking = rank_by_score(self.thread.candidates, values)
-        except UserError as error:  # the system's failure on this thread, and nothing that its user could mend
+        except UserError as error:  # a failure of the system on this thread, not a mistake of its user
             raise ValueError(f"thread {plain(self.thread.thread_id)}: {error}") from error
         return Prediction(self.thread.thread_id, tuple(ranking), tuple(np.sort(values)[::-1].tolist()))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What is known of a run before it starts; part of its identity, and copied to its card.
+class RunFacts:
+    """Facts about a run that are known before it starts. They are part of its identity and of its card.
 
     Attributes:
         model_revision: Commit, version or content hash of the weights.
-        protocol: How rankings are asked for.
+        protocol: Protocol that asks for rankings.
         prompt_hash: sha256 of the prompt.
         clip_plan: How clips are chosen and cut.
-        extra: What else the card is to hold, in plain JSON types; of it, `number_format` alone is part of the identity.
+        extra: Further fields of the card, in plain JSON types. Only `number_format` is part of the identity.
     """
 
     model_revision: str | None = None
@@ -175,17 +187,23 @@ class System(ABC):
         context: See `Context`.
 
     Attributes:
-        declaration: What it says about itself, of the class; an instance may have one of its own under its options.
-        Options: Its options, a frozen dataclass whose fields have defaults and, in their metadata, a "help" line.
-        hears: Whether it listens to the clips where the modality has them.
-        failures_pass: Whether a failure may pass, as that of a server does: the same command then ranks failed threads
-            again.
+        declaration: Declaration of the class. An instance may replace it according to its options.
+        Options: A frozen dataclass whose fields are declared with `baselines.options.option`.
+        uses_audio: Whether the system uses the clips in modalities that have them.
+        failures_are_temporary: Whether a later attempt may succeed, as with a server. The same command then ranks
+            failed threads again.
     """
 
     declaration: Declaration
     Options: ClassVar[type[Any]] = NoOptions
-    hears: ClassVar[bool] = False
-    failures_pass: ClassVar[bool] = False
+    uses_audio: ClassVar[bool] = False
+    failures_are_temporary: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for old, new in _RENAMED.items():
+            if old in vars(cls):
+                raise UserError(f"system {cls.__name__}: defines {old}, which is now called {new}; rename it")
 
     def __init__(self, options: Any, context: Context) -> None:
         self.options = options
@@ -193,27 +211,27 @@ class System(ABC):
 
     @property
     def reads(self) -> Reads:
-        """What it reads under its options."""
+        """Data that the system uses beyond its own thread, under its options."""
         return self.declaration.reads
 
-    def survey(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - most systems need no plan
-        """Look over the whole dataset before the run, in order to plan for the longest thread; loads no weights.
+    def inspect_threads(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - most systems need no plan
+        """Inspect the whole dataset before the run, for example to plan for the longest thread. Load no weights.
 
-        Every system is shown it, whatever it reads: lengths may be learnt here, and nothing of what the texts say.
+        Every system gets all threads here, whatever it reads. Use lengths only, never the content of the texts.
 
         Args:
             threads: All threads, without labels and without the bytes of their clips.
         """
 
-    def facts(self) -> Facts:
-        """What its options, its weights and its survey make of the run; loads no weights."""
-        return Facts()
+    def run_facts(self) -> RunFacts:
+        """Return facts that follow from the options, the weights and `inspect_threads`. Load no weights."""
+        return RunFacts()
 
-    def heard(self, thread: Thread) -> list[float]:
-        """How much of each clip reaches the model: not what is left out, nor what the model itself would cut off.
+    def audio_used(self, thread: Thread) -> list[float]:
+        """Return the length of each clip that reaches the model, without parts that the model would drop.
 
         Args:
-            thread: A thread; the bytes of its clips may be absent.
+            thread: A thread. The bytes of its clips may be absent.
 
         Returns:
             Seconds, one number per clip.
@@ -221,70 +239,70 @@ class System(ABC):
         return [clip.duration_s for clip in thread.clips or ()]
 
     def cost(self, thread: Thread) -> float:  # noqa: ARG002 - most systems take as long for any
-        """How much there is to do for a thread, as the survey found; the costliest are ranked first, like with like."""
+        """Return the amount of work for a thread. The runner ranks expensive threads first, next to similar ones."""
         return 0.0
 
-    def outlook(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002 - most systems have nothing to tell
-        """What the user may want to know before a run, in lines; loads no weights.
+    def describe_run(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002 - most systems have no details
+        """Return lines that a user may want to read before a run. Load no weights.
 
         Args:
-            thread: The first of the dataset, without labels and without the bytes of its clips.
-            batch_size: Threads at once.
+            thread: The first thread of the dataset, without labels and without the bytes of its clips.
+            batch_size: Threads per batch.
         """
         return []
 
     def estimate(self, threads: Sequence[Thread]) -> list[str]:  # noqa: ARG002 - most systems cost nothing
-        """What it takes to rank some threads, such as tokens and their price, in lines; loads no weights.
+        """Return lines about the effort of a run, such as tokens and their price. Load no weights.
 
         Args:
-            threads: Those that the run would rank, without labels and without the bytes of their clips.
+            threads: The threads that the run would rank, without labels and without the bytes of their clips.
         """
         return []
 
     def prepare(self, threads: Sequence[Thread]) -> None:  # noqa: B027 - some systems have nothing to prepare
-        """Load what is needed, and learn what may be learnt from other threads.
+        """Load the model, and learn from the other threads.
 
         A run in several orders of the pools prepares and closes the same system once per order.
 
         Args:
-            threads: All threads without labels where the system reads "pools" or "labels"; none where it reads
-                "thread".
+            threads: All threads without labels if the system reads "pools" or "labels"; none if it reads "thread".
         """
 
     @abstractmethod
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Rank the pools of some threads.
 
-        The answer to a thread must not depend on the batch it comes in, nor on the order of batches: threads are
-        dealt to processes, and a run that was stopped goes on with what is left.
+        The prediction for a thread must not depend on the rest of the batch, nor on the order of batches: the runner
+        distributes threads over processes, and a resumed run ranks only the remaining threads.
 
         Args:
             batch: At least one task.
 
         Returns:
-            One prediction per task, in the order of the batch. An exception makes the runner try the threads one by
-            one; those that fail again are recorded as failed.
+            One prediction per task, in the order of the batch. If this method raises, the runner tries the threads one
+            by one. A thread that fails again is recorded as failed.
         """
 
-    def notes(self) -> list[dict[str, Any]]:
-        """What is to be kept of the answers given since the last call, beside the predictions.
+    def take_answer_records(self) -> list[dict[str, Any]]:
+        """Return and clear the records of the answers since the last call, for `answers.jsonl`.
 
         Returns:
-            At most one JSON object per thread, with its `thread_id`; counts in a `ledger` are added up in the run card.
+            At most one JSON object per thread, with its `thread_id`. The run card holds the sum of each count in
+            `ledger`.
         """
         return []
 
     def warnings(self) -> list[str]:
-        """What the user should know of the answers given since the last call, in lines."""
+        """Return and clear warnings about the answers since the last call, as lines for the user."""
         return []
 
     def findings(self) -> dict[str, Any]:
-        """What the run has found out and the card is to keep, in plain JSON types; asked after `prepare`."""
+        """Return fields for the run card that are known after `prepare`, in plain JSON types."""
         return {}
 
-    def pace(self) -> str:
-        """How fast it goes, in a few words for the progress bar, such as tokens a second."""
+    def throughput(self) -> str:
+        """Return the speed for the progress bar, such as tokens per second."""
         return ""
 
-    def close(self) -> None:  # noqa: B027 - most systems have nothing to put away
-        """Put away what outlives the run, such as caches."""
+    def close(self) -> None:  # noqa: B027 - most systems have nothing to save
+        """Save data that outlives the run, such as caches."""

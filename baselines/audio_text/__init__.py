@@ -1,1 +1,1 @@
-"""Models that put sound and words into one space, and how a thread's clips go through them."""
+"""Models of audio and text in one space, and the systems made of them."""

@@ -1,4 +1,4 @@
-"""Where a model's weights come from, and what to call exactly these."""
+"""Checkpoints of transformers, in a folder or on the Hub, and their revisions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
-HELP = "a Hub id, with @REVISION if need be, or a folder as `save_pretrained` writes it"
-# The Whisper whose encoder several models hear through.
+HELP = "a Hub id with or without @REVISION, or a folder as `save_pretrained` writes it"
+# The Whisper whose encoder several models use.
 WHISPER = "openai/whisper-large-v2"
-# Weights without code in them are taken where there are any.
+# Weights without code come first.
 _KINDS = ("*.safetensors", "*.bin")
 _REST = ("*.json", "*.txt", "*.model", "*.jinja")
 
@@ -22,8 +23,8 @@ class Checkpoint(NamedTuple):
     """A model on disk.
 
     Attributes:
-        folder: What `from_pretrained` takes.
-        revision: The Hub's commit, or the hash of the files where they come from a folder.
+        folder: Folder for `from_pretrained`.
+        revision: Commit of the Hub, or hash of the files of a folder.
     """
 
     folder: Path
@@ -31,16 +32,16 @@ class Checkpoint(NamedTuple):
 
 
 def find_checkpoint(source: str, flag: str = "--weights", *, weights: bool = True) -> Checkpoint:
-    """Find a model, and download it where need be.
+    """Find a model, and download it if necessary.
 
     Args:
         source: See `HELP`.
         flag: The option that named it, for messages.
-        weights: Whether the weights are needed; otherwise no more is downloaded than what lies beside them, such as
-            configuration and tokenizer. The revision is the same.
+        weights: Whether the weights are needed. If not, only the other files are downloaded, such as configuration and
+            tokenizer. The revision is the same.
 
     Raises:
-        UserError: No such folder, no weights in it, or the Hub does not give them.
+        UserError: The folder does not exist or has no weights, or the Hub does not provide them.
     """
     if Path(source).is_dir():
         return _hashed(Path(source), flag)
@@ -58,11 +59,11 @@ def find_checkpoint(source: str, flag: str = "--weights", *, weights: bool = Tru
 
 
 def with_weights(checkpoint: Checkpoint, source: str, flag: str = "--weights") -> Checkpoint:
-    """The weights of a model that was found without: of the same revision, even if the Hub has a newer one by now.
+    """Download the weights of a checkpoint that was found without them, at the same revision.
 
     Args:
-        checkpoint: What `find_checkpoint` found.
-        source: What it was asked for.
+        checkpoint: Result of `find_checkpoint`.
+        source: Its source.
         flag: The option that named it, for messages.
 
     Raises:
@@ -74,25 +75,24 @@ def with_weights(checkpoint: Checkpoint, source: str, flag: str = "--weights") -
 
 
 def _hashed(folder: Path, flag: str) -> Checkpoint:
-    weights = next((found for kind in _KINDS if (found := sorted(folder.glob(kind)))), [])
+    weights = next((paths for kind in _KINDS if (paths := sorted(folder.glob(kind)))), [])
     if not weights or not (folder / "config.json").is_file():
         raise UserError(f"{flag} {folder}: no weights or no config.json in it; expected {HELP}")
-    beside = [file for kind in _REST for file in sorted(folder.glob(kind))]
-    below = [file for kind in (*_REST, *_KINDS) for file in sorted(folder.glob(f"[!.]*/{kind}"))]  # such as adapters
-    files = [*beside, *weights, *below]
+    others = [file for kind in _REST for file in sorted(folder.glob(kind))]
+    nested = [file for kind in (*_REST, *_KINDS) for file in sorted(folder.glob(f"[!.]*/{kind}"))]  # such as adapters
+    files = [*others, *weights, *nested]
     states = [file.stat() for file in files]
-    seen = tuple((str(file), state.st_size, state.st_mtime_ns) for file, state in zip(files, states, strict=True))
-    return Checkpoint(folder, f"sha256:{_hash(folder, seen)}")
+    keys = tuple((str(file), state.st_size, state.st_mtime_ns) for file, state in zip(files, states, strict=True))
+    return Checkpoint(folder, f"sha256:{_hash(folder, keys)}")
 
 
 @cache
 def _hash(folder: Path, files: tuple[tuple[str, int, int], ...]) -> str:
-    """Hash of files as they are now, by path, size and time; those of a large model take a minute."""
+    """Hash files once per path, size and time. The files of a large model take a minute."""
     digest = hashlib.sha256()
     for path, _, _ in files:
         name = Path(path).relative_to(folder).as_posix()
-        with open(path, "rb") as stream:
-            digest.update(name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
+        digest.update(name.encode() + b"\0" + bytes.fromhex(file_sha256(path)))
     return digest.hexdigest()
 
 
@@ -103,6 +103,6 @@ def _download(name: str, revision: str | None, patterns: list[str], flag: str) -
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{name}: not in the cache and not to be had from the Hub ({missing_file_reason(error)}); "
+            f"{name}: is not in the cache, and the Hub does not provide it ({missing_file_reason(error)}); "
             f"name a folder with {flag}"
         ) from error

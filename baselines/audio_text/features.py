@@ -1,4 +1,4 @@
-"""What can be measured of music without a model: pace, key, brightness, level, density and drums."""
+"""Features of music that need no model: tempo, key, brightness, level, density and drums."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy.typing as npt
 
 from musicrs_dataset.audio.cutting import Samples
 
-RATE = 22_050  # Hz; what librosa's defaults are made for
+RATE = 22_050  # Hz; the defaults of librosa are made for this rate
 NOTES = ("C", "C sharp", "D", "E flat", "E", "F", "F sharp", "G", "A flat", "A", "B flat", "B")
 
 _SILENT = 10 ** (-60 / 20)
-# Frames twice as far apart as librosa's, and a filter of half as many (the same 0.7 s), part drums from notes as well
-# and in a quarter of the time.
+# Frames twice as far apart as those of librosa, and a filter of half as many (the same 0.7 s), separate drums from
+# notes equally well in a quarter of the time.
 _HOP = 1024
 _FILTER = (15, 31)
-# How well each of the twelve notes, counted from the tonic, fits a key, as listeners rated it.
+# Fit of each of the twelve notes, counted from the tonic, to a key, as rated by listeners.
 # C. Krumhansl, Cognitive Foundations of Musical Pitch, 1990, p. 30.
 _PROFILES = {
     "major": (6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88),
     "minor": (6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17),
 }
-# Trackers often find twice or half the tempo. Notes mostly come two to a beat, so the tempo is looked for where that
-# puts it, give or take half an octave. On the toy dataset, whose tempos are known, 84 % of the clips are then within
-# 5 %; where it is looked for around 120, as by default, 52 % are.
+# Trackers often find twice or half the tempo. Most music has two notes per beat, so the search starts at this tempo,
+# plus or minus half an octave. On the mini dataset, whose tempos are known, 84 % of the clips are then within 5 %. With
+# a search around 120, the default, 52 % are.
 _ONSETS_PER_BEAT = 2.0
 _USUAL_TEMPI = (60.0, 160.0)
 _FASTEST = 220.0
@@ -33,12 +33,12 @@ _OCTAVES = 0.5
 
 
 class Features(NamedTuple):
-    """Measurements of a stretch of music.
+    """Features of a piece of audio.
 
     Attributes:
         tempo: Beats per minute.
-        tonic: The key note, one of `NOTES`; None where no note stands out, as in a drum solo.
-        mode: "major" or "minor"; None likewise.
+        tonic: The key note, one of `NOTES`; None if no note dominates, as in a drum solo.
+        mode: "major" or "minor"; None if `tonic` is None.
         brightness: Mean spectral centroid in Hz, by magnitude.
         level: Root mean square in dB relative to full scale.
         density: Onsets per second.
@@ -55,13 +55,13 @@ class Features(NamedTuple):
 
 
 def measure(samples: Samples) -> Features | None:
-    """Measure a stretch of music.
+    """Measure the features of a piece of audio.
 
     Args:
-        samples: Shape (n,), mono at `RATE`; some seconds at least, for a tempo needs them.
+        samples: Shape (n,), mono at `RATE`. The tempo needs some seconds.
 
     Returns:
-        The measurements; None for silence (no sample above -60 dBFS).
+        The features; None for silence (no sample above -60 dBFS).
     """
     import librosa
 
@@ -89,12 +89,12 @@ def measure(samples: Samples) -> Features | None:
 
 
 def _key(chroma: npt.NDArray[np.floating]) -> tuple[str, str] | tuple[None, None]:
-    """The key whose profile correlates best with how strong the twelve notes are, C first."""
+    """Return the key whose profile correlates best with the strength of the twelve notes, from C."""
     if np.ptp(chroma) == 0:
         return None, None
     scores = {
-        (tonic, mode): float(np.corrcoef(chroma, np.roll(profile, place))[0, 1])
+        (tonic, mode): float(np.corrcoef(chroma, np.roll(profile, shift))[0, 1])
         for mode, profile in _PROFILES.items()
-        for place, tonic in enumerate(NOTES)
+        for shift, tonic in enumerate(NOTES)
     }
     return max(scores, key=lambda key: scores[key])

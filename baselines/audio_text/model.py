@@ -1,4 +1,4 @@
-"""What a model of sound and words has to offer; `baselines.audio_text.dual` makes a system of it."""
+"""The interface of a model of audio and text; `baselines.audio_text.dual` makes a system of it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from .checkpoints import Checkpoint
 class AudioTextModel(ABC):
     """A model that embeds audio and text into one space.
 
-    Making one must be cheap: the weights are loaded when something is first embedded, and not at all where every
-    vector is cached.
+    To make one loads no weights. They load at the first vector that is not cached.
 
-    A vector may depend on what is embedded and on nothing else, least of all on what stands beside it in a batch:
-    threads are dealt to processes, and these must rank as one does. Windows come in batches that are made so; for texts
+    A vector must depend only on its own text or audio, never on the rest of a batch: threads are distributed over
+    processes, and the ranking must be the same as with one process. The caller forms such batches of windows; for texts
     `baselines.embedding.batches` does the same.
 
     Attributes:
-        window_s: Length of the windows that clips are cut into, in seconds; a shorter clip is one shorter window.
+        window_s: Length of the windows into which clips are cut, in seconds. A shorter clip is one shorter window.
         windows_at_once: Windows of a full batch.
-        one_length: Whether the model itself brings shorter windows to `window_s`; otherwise all of a batch are of one
+        one_length: Whether the model pads shorter windows to `window_s` itself. If not, all windows of a batch have one
             length.
     """
 
@@ -38,43 +37,43 @@ class AudioTextModel(ABC):
     @property
     @abstractmethod
     def revision(self) -> str:
-        """What vectors depend on beside what is embedded: the commit or the hash of the weights, and options."""
+        """Commit or hash of the weights, with all options that change vectors."""
 
     @property
     @abstractmethod
     def sampling_rate(self) -> int:
-        """The rate of the windows in Hz, as the model's own processor asks for it."""
+        """Sampling rate of the windows in Hz, as the processor of the model expects it."""
 
     @abstractmethod
     def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
         """Embed windows.
 
         Args:
-            windows: At most `windows_at_once`, each of shape (m,), mono at `sampling_rate`; of one length m unless
-                `one_length` says otherwise.
+            windows: At most `windows_at_once`, each of shape (m,), mono at `sampling_rate`. All have one length m
+                unless `one_length` is true.
 
         Returns:
-            Shape (n, d); rows of any length, which the caller brings to 1.
+            Shape (n, d). The caller normalises the rows.
         """
 
     @abstractmethod
     def embed_text(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts, batching them as the model sees fit; texts that are too long for it are cut.
+        """Embed texts in batches of its own. Texts that are too long for the model are cut.
 
         Args:
             texts: n distinct texts.
 
         Returns:
-            Shape (n, d); rows of any length, which the caller brings to 1.
+            Shape (n, d). The caller normalises the rows.
         """
 
 
 class CheckpointModel(AudioTextModel):
-    """One whose weights, with a processor beside them, are a checkpoint as `save_pretrained` writes it.
+    """A model whose weights and processor are a checkpoint as `save_pretrained` writes it.
 
     Args:
         checkpoint: The checkpoint.
-        context: Tells the device.
+        context: Context of its system, with the device.
     """
 
     def __init__(self, checkpoint: Checkpoint, context: Context) -> None:

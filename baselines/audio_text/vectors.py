@@ -1,4 +1,4 @@
-"""Texts and clips as vectors: each distinct one goes through the model once, and is found again on disk."""
+"""Vectors of texts and clips: the model embeds each distinct one once, and a cache on disk keeps the result."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from musicrs_dataset.audio.clips import content_hash, load_clips, windows
 from musicrs_dataset.audio.cutting import Samples
 from musicrs_dataset.records import Clip
 
-from ..embedding.batches import filled
+from ..embedding.batches import fill_batch
 from ..embedding.vector_cache import VectorCache, Vectors
 from ..system import Context
 from .model import AudioTextModel
 
-# Lengths of short clips of which some wait for more; without a limit all clips might come to lie in memory.
+# Lengths of short clips that wait for a full batch. Without a limit, all clips might be in memory.
 _LENGTHS_WAITING = 16
 
 
 def normalise(vectors: Vectors) -> Vectors:
-    """Bring rows to length 1; a row of zeros stays one.
+    """Bring rows to length 1. A row of zeros stays as it is.
 
     Args:
         vectors: Shape (..., d).
@@ -34,12 +34,12 @@ def normalise(vectors: Vectors) -> Vectors:
     return scaled
 
 
-class Stretch(NamedTuple):
-    """What is heard of a clip.
+class ClipExcerpt(NamedTuple):
+    """The part of a clip that the model gets.
 
     Attributes:
         clip: The clip.
-        seconds: Only that much of it, from its start; None for all.
+        seconds: Seconds from its start; None for the whole clip.
     """
 
     clip: Clip
@@ -51,7 +51,7 @@ class TextVectors:
 
     Args:
         model: The model.
-        context: Tells the cache folder.
+        context: Context of the system, with the cache folder.
     """
 
     def __init__(self, model: AudioTextModel, context: Context) -> None:
@@ -68,7 +68,7 @@ class TextVectors:
         """
         keys = [hashlib.sha256(text.encode()).digest() for text in texts]
         return self._cache.fetch(
-            keys, lambda places: normalise(self._model.embed_text([texts[place] for place in places]))
+            keys, lambda indices: normalise(self._model.embed_text([texts[index] for index in indices]))
         )
 
     def save(self) -> None:
@@ -77,58 +77,58 @@ class TextVectors:
 
 
 class ClipVectors:
-    """Embeds clips, window by window, while others decode the clips that follow.
+    """Embeds clips window by window, while threads decode the next clips.
 
     Args:
         model: The model.
-        context: Tells the device and the cache folder.
+        context: Context of the system, with device and cache folder.
     """
 
     def __init__(self, model: AudioTextModel, context: Context) -> None:
         self._model, self._context = model, context
         self._cache = _open_cache(model, context.cache, "audio")
 
-    def __call__(self, stretches: Sequence[Stretch]) -> Vectors:
+    def __call__(self, excerpts: Sequence[ClipExcerpt]) -> Vectors:
         """Embed clips.
 
         Args:
-            stretches: n of them, repeats allowed; n at least 1.
+            excerpts: n excerpts, repeats allowed; n at least 1.
 
         Returns:
-            Shape (n, d): the sum of the clip's windows, each of which was brought to length 1. So the mean over all
-            windows of several clips, brought to length 1, is the sum of their rows, brought to length 1.
+            Shape (n, d): the sum of the normalised windows of each clip. So the normalised sum of some rows is the
+            normalised mean over all windows of these clips.
 
         Raises:
             UnusableAudioError: A clip cannot be decoded.
         """
-        keys = [self._key(stretch) for stretch in stretches]
-        return self._cache.fetch(keys, lambda places: self._embed([stretches[place] for place in places]))
+        keys = [self._key(excerpt) for excerpt in excerpts]
+        return self._cache.fetch(keys, lambda indices: self._embed([excerpts[index] for index in indices]))
 
     def save(self) -> None:
         """Save new vectors to the cache."""
         self._cache.save()
 
-    def _key(self, stretch: Stretch) -> bytes:
-        how = f"{self._model.window_s} {stretch.seconds}"
-        return hashlib.sha256(content_hash(stretch.clip) + how.encode()).digest()
+    def _key(self, excerpt: ClipExcerpt) -> bytes:
+        settings = f"{self._model.window_s} {excerpt.seconds}"
+        return hashlib.sha256(content_hash(excerpt.clip) + settings.encode()).digest()
 
-    def _embed(self, stretches: Sequence[Stretch]) -> Vectors:
+    def _embed(self, excerpts: Sequence[ClipExcerpt]) -> Vectors:
         sums: dict[int, Vectors] = {}
-        for batch in self._batches(stretches):
-            rows = filled([window for _, window in batch], self._model.windows_at_once, self._context.device)
-            for (place, _), vector in zip(batch, normalise(self._model.embed_audio(rows)), strict=False):
-                sums[place] = sums[place] + vector if place in sums else vector
-        return np.stack([sums[place] for place in range(len(stretches))])
+        for batch in self._batches(excerpts):
+            rows = fill_batch([window for _, window in batch], self._model.windows_at_once, self._context.device)
+            for (index, _), vector in zip(batch, normalise(self._model.embed_audio(rows)), strict=False):
+                sums[index] = sums[index] + vector if index in sums else vector
+        return np.stack([sums[index] for index in range(len(excerpts))])
 
-    def _batches(self, stretches: Sequence[Stretch]) -> Iterator[list[tuple[int, Samples]]]:
-        """Windows that may share a batch, with the places of the clips they come from; those of one clip in order."""
+    def _batches(self, excerpts: Sequence[ClipExcerpt]) -> Iterator[list[tuple[int, Samples]]]:
+        """Yield batches of windows, each with the index of its clip. The windows of one clip stay in order."""
         model = self._model
         size = round(model.window_s * model.sampling_rate)
         groups: dict[int, list[tuple[int, Samples]]] = defaultdict(list)
-        for place, samples in enumerate(load_clips(stretches, model.sampling_rate)):
+        for index, samples in enumerate(load_clips(excerpts, model.sampling_rate)):
             for window in windows(samples, size, model.sampling_rate):
                 group = size if model.one_length else len(window)
-                groups[group].append((place, window))
+                groups[group].append((index, window))
                 if len(groups[group]) == model.windows_at_once:
                     yield groups.pop(group)
             if len(groups) > _LENGTHS_WAITING:

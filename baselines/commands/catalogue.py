@@ -1,4 +1,4 @@
-"""What `list` and `show` tell of the systems, from their declarations alone."""
+"""Output of `list` and `show`, from the declarations of the systems."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..system import Context, Declaration, System
 if TYPE_CHECKING:
     from rich.table import Table
 
-# An option without a value of its own says in brackets at the end of its help what it then comes to.
-_STANDS_FOR = re.compile(r"[;,]? *\[(.+)\]$")
+# The help of an option without a default names the effective value in brackets at its end.
+_EFFECTIVE = re.compile(r"[;,]? *\[(.+)\]$")
 
 
 def systems_table() -> Table:
-    """One row per system."""
+    """Return a table with one row per system."""
     from rich.box import SIMPLE
     from rich.table import Table
 
@@ -31,7 +31,7 @@ def systems_table() -> Table:
     for name in SYSTEMS:
         try:
             declared = system_class(name).declaration
-        except UserError as error:  # one that is broken must not hide the others
+        except UserError as error:  # a broken system must not hide the others
             table.add_row(name, "", "", "", "", "broken", str(error))
             continue
         needs = ", ".join(declared.needs) or "–"
@@ -42,13 +42,13 @@ def systems_table() -> Table:
 
 
 def system_lines(name: str) -> Iterator[str]:
-    """All that a system declares, one fact a line.
+    """Yield the declaration and the options of a system, one fact per line.
 
     Args:
         name: See `baselines.registry.system_class`.
 
     Raises:
-        UserError: No such system.
+        UserError: The system does not exist.
     """
     cls = system_class(name)
     declared = cls.declaration
@@ -61,10 +61,10 @@ def system_lines(name: str) -> Iterator[str]:
     if declared.model_id:
         weights = "open weights" if declared.open_weights else "closed weights"
         yield f"model: {declared.model_id} ({declared.licence}, {weights})"
-    with suppress(UserError):  # an option that has to be given
+    with suppress(UserError):  # an option is required
         gib = weights_gib(cls)
         if gib:
-            yield f"memory: {gib:.1f} GiB for the weights in bfloat16, and more for what is heard and written"
+            yield f"memory: {gib:.1f} GiB for the weights in bfloat16, and more for audio and answers"
     needs = ", ".join(declared.needs)
     yield f"needs: packages {needs}; {_packages(declared)}" if needs else "needs: nothing beyond the core"
     for option, default, text in describe(cls.Options):
@@ -72,29 +72,29 @@ def system_lines(name: str) -> Iterator[str]:
 
 
 def weights_gib(cls: type[System], width: int = 2) -> float:
-    """What the weights of a system take, in GiB; 0 where it declares nothing, as small ones. No weights are loaded.
+    """Return the memory of the weights of a system in GiB, without loading them; 0 for small systems.
 
     Args:
-        cls: The system, of which the defaults are looked at.
-        width: Bytes of a number, 2 in bfloat16.
+        cls: The system, with the defaults of its options.
+        width: Bytes per number, 2 in bfloat16.
 
     Raises:
-        UserError: An option has to be given.
+        UserError: An option is required.
     """
     from ..generative.memory import Memory
     from ..generative.system import Generative
 
     if not issubclass(cls, Generative):
         return 0.0
-    ears = cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).listener.ears
-    return Memory.of(ears, 0, width=width).weights
+    limits = cls(cls.Options(), Context(modality=cls.declaration.modalities[0])).language_model.limits
+    return Memory.of(limits, 0, width=width).weights
 
 
 def _option_line(option: str, default: str, text: str) -> str:
     if default != "None":
         return f"option {option} ({default}): {text}"
-    found = _STANDS_FOR.search(text)
-    return f"option {option} ({found[1]}): {text[: found.start()]}" if found else f"option {option}: {text}"
+    effective = _EFFECTIVE.search(text)
+    return f"option {option} ({effective[1]}): {text[: effective.start()]}" if effective else f"option {option}: {text}"
 
 
 def _packages(declared: Declaration) -> str:

@@ -1,4 +1,4 @@
-"""The whole line on the embedded mini dataset: build, run every baseline, end in one table."""
+"""Demonstration on the embedded mini dataset: build it, run every baseline, and print one table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.base.numbers import percent
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.runs.references import load_references
 from musicrs_metric.runs.run_card import Modality, RunCard
-from musicrs_metric.runs.score_tables import cells, headline, percent, verdict
+from musicrs_metric.runs.score_tables import cells, headline
 from musicrs_metric.scoring import Scores
 
 from ..data import load_data
@@ -38,15 +39,15 @@ SYSTEMS: tuple[tuple[str, Modality, tuple[str, ...]], ...] = (
     ("minilm", "query_only", ("--center",)),
     ("descriptors", "audio_only", ()),
 )
-FUSED = ("minilm", "descriptors")  # words and sound
+FUSED = ("minilm", "descriptors")  # text and audio
 
 
-class Row(NamedTuple):
-    """One system in the table.
+class DemoRow(NamedTuple):
+    """A row of the table.
 
     Attributes:
-        card: What ran.
-        scores: Its scores.
+        card: Card of the run.
+        scores: Scores of the run.
     """
 
     card: RunCard
@@ -58,19 +59,19 @@ def run_demo(out: Path, console: Console, errors: Console) -> None:
 
     Args:
         out: Folder for the dataset, the runs and the embeddings.
-        console: Where the table goes.
-        errors: Where progress goes.
+        console: Console of the table.
+        errors: Console of the progress.
     """
     console.print(f"Building the mini dataset in {out / 'dataset'} ...", markup=False, highlight=False)
     folder = build_mini(out / "dataset")
-    shutil.rmtree(out / RUNS, ignore_errors=True)  # a demonstration runs anew, whatever has changed since the last one
+    shutil.rmtree(out / RUNS, ignore_errors=True)  # runs of an earlier demonstration may differ in code or data
     rows = list(_rows(folder, out, Reporter(errors)))
     console.print(systems_table(rows))
     console.print(
-        "A toy: the scores say that the systems run, and nothing about music. chance is the exact expectation of a "
-        f"random order of each pool. Verdict of recall: {VERDICT_RULE}."
+        "The mini dataset is a toy: these scores show that the systems run, and nothing about music. chance is the "
+        f"exact expectation of a random order of each pool. Verdict of recall: {VERDICT_RULE}."
     )
-    console.print(f"The runs lie in {out / RUNS}: predictions.jsonl and run.json each.", markup=False)
+    console.print(f"The runs are in {out / RUNS}, each with predictions.jsonl and run.json.", markup=False)
 
 
 def build_mini(out: Path) -> Path:
@@ -89,8 +90,8 @@ def build_mini(out: Path) -> Path:
     return build(source.threads, out, about=source.about)
 
 
-def systems_table(rows: Sequence[Row]) -> Table:
-    """One row per system, chance on top."""
+def systems_table(rows: Sequence[DemoRow]) -> Table:
+    """Return a table with one row per system, and chance at the top."""
     from rich.box import SIMPLE
     from rich.table import Table
 
@@ -107,12 +108,12 @@ def systems_table(rows: Sequence[Row]) -> Table:
     table.add_row("chance", "", "", *[cell for name in names for cell in (percent(chance.get(name)), "")], "", "")
     for row in rows:
         values = [cell for name in names for cell in cells(row.scores, name)[:2]]
-        about = (row.card.name, row.card.modality, row.card.reads)
-        table.add_row(*about, *values, str(row.scores.n), verdict(row.scores, names[0]) or "–")
+        system = (row.card.name, row.card.modality, row.card.reads)
+        table.add_row(*system, *values, str(row.scores.n), row.scores.verdict(names[0]) or "–")
     return table
 
 
-def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
+def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[DemoRow]:
     runs = out / RUNS
     data = {modality: load_data(str(folder), modality) for _, modality, _ in SYSTEMS}
     for name, modality, arguments in SYSTEMS:
@@ -121,8 +122,8 @@ def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[Row]:
         plan = Plan(system=system, system_name=name, data=data[modality], out=run_folder)
         result = run(plan, Processes(), reporter)
         assert result is not None  # noqa: S101 - there is one process, and it is the main one
-        yield Row(result.card, score_result(result, data[modality].references))
-    words, sound = FUSED
-    fused = runs / f"{words}_{sound}"
-    card = fuse_runs(runs / words, runs / sound, fused)
-    yield Row(card, score_predictions(fused, load_references(folder, card.config)).scores)
+        yield DemoRow(result.card, score_result(result, data[modality].references))
+    text, audio = FUSED
+    fused = runs / f"{text}_{audio}"
+    card = fuse_runs(runs / text, runs / audio, fused)
+    yield DemoRow(card, score_predictions(fused, load_references(folder, card.config)).scores)

@@ -1,4 +1,4 @@
-"""What there is to run systems with: versions, devices, memory and disk; and, system by system, what is lacking."""
+"""Environment report for bugs: versions, devices, memory and disk, and the requirements that each system lacks."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth")
 
 
 class Device(NamedTuple):
-    """What models can be put on.
+    """A device for models.
 
     Attributes:
-        name: What it is called.
-        gib: Its memory in GiB; None where nobody knows.
-        width: Bytes of a number there: 2 in bfloat16, 4 on a CPU.
+        name: Name of the device.
+        gib: Its memory in GiB; None if unknown.
+        width: Bytes per number on it: 2 in bfloat16, 4 on a CPU.
     """
 
     name: str
@@ -49,20 +49,20 @@ class Device(NamedTuple):
 
 
 def environment_lines() -> Iterator[str]:
-    """The environment, one fact a line, fit for a bug report."""
+    """Yield the environment, one fact per line, for a bug report."""
     yield f"python {platform.python_version()}, {platform.platform()}"
     yield ", ".join(f"{package} {_version(package)}" for package in _PACKAGES)
-    for each in devices():
-        yield f"device: {each.name}" + ("" if each.gib is None else f", {each.gib:.1f} GiB")
+    for device in devices():
+        yield f"device: {device.name}" + ("" if device.gib is None else f", {device.gib:.1f} GiB")
     yield torchcodec_line()
     cache = hub_cache()
     free = shutil.disk_usage(next(path for path in (cache, *cache.parents) if path.exists())).free / 2**30
-    yield f"cache of the Hub: {cache}, {free:.1f} GiB free on its disk"
+    yield f"Hub cache: {cache}, {free:.1f} GiB free on its disk"
 
 
 def torchcodec_line() -> str:
-    """Whether `datasets` can decode clips by itself; it does so with torchcodec, which needs FFmpeg's libraries."""
-    found = f"torchcodec {_version('torchcodec')}"
+    """Report whether `datasets` can decode clips itself: it needs torchcodec, which needs the libraries of FFmpeg."""
+    installed = f"torchcodec {_version('torchcodec')}"
     try:
         importlib.import_module("torchcodec.decoders")
     except ModuleNotFoundError as error:
@@ -70,12 +70,12 @@ def torchcodec_line() -> str:
     except (ImportError, OSError, RuntimeError) as error:
         fault = f" does not load ({str(error).strip().partition(chr(10))[0].strip()})"
     else:
-        return found
-    return f"{found}{fault}; clips are read all the same, datasets needs Audio(decode=False)"
+        return installed
+    return f"{installed}{fault}; this project reads clips without it, datasets needs Audio(decode=False)"
 
 
 def systems_table() -> Table:
-    """One row per system: whether it can run here, and what it lacks."""
+    """Return a table with one row per system: whether it can run here, and what it lacks."""
     from rich.box import SIMPLE
     from rich.table import Table
     from rich.text import Text
@@ -83,22 +83,22 @@ def systems_table() -> Table:
     table = Table(box=SIMPLE)
     for heading in ("system", "runs here", "lacks"):
         table.add_column(heading, no_wrap=heading != "lacks")
-    device = max(devices(), key=lambda each: (each.width == 2, each.gib or 0))
+    best = max(devices(), key=lambda device: (device.width == 2, device.gib or 0))
     for name in SYSTEMS:
-        lacking, absent = list(lacks(name, device)), missing_weights(name)
+        lacking, absent = list(lacks(name, best)), missing_weights(name)
         if absent:
-            lacking.append(f"weights, which its first run downloads: {', '.join(absent)}")
+            lacking.append(f"weights; the first run downloads {', '.join(absent)}")
         runs = "yes" if not lacking else "after a download" if len(lacking) == 1 and absent else "no"
         table.add_row(name, runs, Text("; ".join(lacking)))
     return table
 
 
 def lacks(name: str, device: Device) -> Iterator[str]:
-    """What keeps a system from running here with its own defaults, beside weights that are not downloaded yet.
+    """Yield what keeps a system from running here with its defaults, apart from weights that it can download.
 
     Args:
         name: A name of the registry.
-        device: Where it would run.
+        device: The device that would run it.
     """
     try:
         cls = system_class(name)
@@ -110,7 +110,7 @@ def lacks(name: str, device: Device) -> Iterator[str]:
         yield f"packages {', '.join(missing)}: pip install 'musicrs[{cls.declaration.extra}]'"
     try:
         gib = weights_gib(cls, device.width)
-    except UserError as error:  # an option without a default, such as a server's name for its model
+    except UserError as error:  # an option is required, such as the name of the model on a server
         yield str(error)
         return
     if device.gib is not None and gib > device.gib:
@@ -118,39 +118,39 @@ def lacks(name: str, device: Device) -> Iterator[str]:
 
 
 def missing_weights(name: str) -> list[str]:
-    """Repositories of the Hub that the defaults of a system's options name and of which no weights lie in the cache."""
+    """Return the Hub repositories in the default options of a system whose weights are not in the cache."""
     try:
         cls = system_class(name)
     except UserError:
         return []
-    named = [item.default for item in fields(cls.Options) if isinstance(item.default, str)]
-    found = [name.partition("@")[0] for name in named if name.partition("@")[0].count("/") == 1]
-    return [repository for repository in dict.fromkeys(found) if not is_cached(repository)]
+    defaults = [item.default for item in fields(cls.Options) if isinstance(item.default, str)]
+    repositories = [name.partition("@")[0] for name in defaults if name.partition("@")[0].count("/") == 1]
+    return [repository for repository in dict.fromkeys(repositories) if not is_cached(repository)]
 
 
 def is_cached(repository: str) -> bool:
-    """Whether any weights of a repository lie in the cache of the Hub."""
+    """Return whether the Hub cache holds weights of a repository."""
     snapshots = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
-    return any(found for kind in _WEIGHTS for found in snapshots.glob(f"*/{kind}"))
+    return any(path for kind in _WEIGHTS for path in snapshots.glob(f"*/{kind}"))
 
 
 def hub_cache() -> Path:
-    """Where the Hub's library keeps what it downloads."""
+    """Return the folder in which the library of the Hub keeps its downloads."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     return Path(HF_HUB_CACHE)
 
 
 def devices() -> list[Device]:
-    """The accelerators, or the CPU where there are none."""
+    """Return the accelerators, or the CPU if there are none."""
     try:
         import torch
     except ImportError:
         return [_cpu()]
-    found = [torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count())]
-    if not found and torch.backends.mps.is_available():
+    gpus = [torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count())]
+    if not gpus and torch.backends.mps.is_available():
         return [Device("Apple GPU (mps)", _cpu().gib, 2)]
-    return [Device(each.name, each.total_memory / 2**30, 2) for each in found] or [_cpu()]
+    return [Device(gpu.name, gpu.total_memory / 2**30, 2) for gpu in gpus] or [_cpu()]
 
 
 def _cpu() -> Device:

@@ -1,35 +1,24 @@
-"""Keeping the scores of runs in an experiment tracker."""
+"""Logging of scores to an experiment tracker."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from enum import StrEnum
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import RunCard
 from musicrs_metric.scoring import Scores
 
 
-class Tracker(StrEnum):
-    """Where to keep them, beside the run folder."""
-
-    none = "none"
-    trackio = "trackio"
-
-
-def track(tracker: Tracker, card: RunCard, scores: Scores) -> None:
-    """Log a run with its card.
+def track_with_trackio(card: RunCard, scores: Scores) -> None:
+    """Log a run to trackio.
 
     Args:
-        tracker: Where to.
         card: The run card, logged as the configuration of the run.
-        scores: The scores; measures, and their chance levels under "chance/".
+        scores: The scores, logged as measures, with their chance levels under "chance/".
 
     Raises:
-        UserError: The tracker is not installed.
+        UserError: trackio is not installed.
     """
-    if tracker == Tracker.none:
-        return
     try:
         import trackio
     except ImportError as error:

@@ -1,1 +1,1 @@
-"""Embeddings of texts, and vectors that are kept."""
+"""Embeddings of texts, and the cache of their vectors."""

@@ -1,71 +1,109 @@
-"""Batches in which a vector depends on what is embedded and on nothing beside it.
+"""Batches in which a vector depends only on its own input.
 
-Threads are dealt to processes, and these must rank as one does, to the last digit: that decides near-ties. Two things
-would get in the way. Padding changes last digits, so a text is padded to a length that follows from its own length, and
-only texts of one padded length share a batch. And libraries multiply matrices of few rows by other means than larger
-ones, so a batch that is too small is filled up with repeats: on a CPU to a multiple of eight rows, elsewhere to the
-size of all other batches.
+Threads are distributed over processes. The ranking must be the same as with one process, to the last digit, because
+last digits decide near-ties. Padding changes last digits: so a text is padded to a length that depends only on its own
+length, and only texts of one padded length share a batch. Libraries also multiply small matrices by other means than
+large ones: so a small batch is filled with repeats, on a CPU to a multiple of eight rows, elsewhere to the full size.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from .vector_cache import Vectors
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 T = TypeVar("T")
 
-# Tokens of a forward pass, padding included: enough to keep a processor busy, little enough for any memory.
+# Tokens of a forward pass with padding: enough to use a processor fully, few enough for any memory.
 _TOKENS_AT_ONCE = 2048
 _ROWS = 8
 
 
 class Batch(NamedTuple):
-    """Texts that go through a model together.
+    """Texts of one forward pass.
 
     Attributes:
-        places: Where they stand among all texts.
-        rows: The same, filled up with repeats of the last; a result beyond the number of places is not wanted.
-        length: To how many tokens each is padded.
+        indices: Indices of the texts.
+        rows: The same, filled with repeats of the last. Ignore results beyond the number of indices.
+        length: Padded length in tokens.
     """
 
-    places: list[int]
+    indices: list[int]
     rows: list[int]
     length: int
 
 
 def by_length(tokens: Sequence[Sequence[int]], longest: int, device: torch.device) -> Iterator[Batch]:
-    """Deal texts into batches.
+    """Group texts into batches.
 
     Args:
-        tokens: Texts as token numbers.
-        longest: The most tokens that the model takes.
-        device: Where the model is.
+        tokens: Texts as token ids.
+        longest: Most tokens of the model.
+        device: Device of the model.
 
     Yields:
         The batches.
     """
     groups: dict[int, list[int]] = defaultdict(list)
-    for place, ids in enumerate(tokens):
+    for index, ids in enumerate(tokens):
         step = 8 if len(ids) <= 32 else 32
-        groups[min(-(-len(ids) // step) * step, longest)].append(place)
-    for length, places in sorted(groups.items()):
+        groups[min(-(-len(ids) // step) * step, longest)].append(index)
+    for length, indices in sorted(groups.items()):
         at_once = max(_ROWS, _TOKENS_AT_ONCE // length)
-        for start in range(0, len(places), at_once):
-            batch = places[start : start + at_once]
-            yield Batch(batch, filled(batch, at_once, device), length)
+        for start in range(0, len(indices), at_once):
+            batch = indices[start : start + at_once]
+            yield Batch(batch, fill_batch(batch, at_once, device), length)
 
 
-def filled(rows: Sequence[T], at_once: int, device: torch.device) -> list[T]:
-    """Fill a batch up with repeats of its last row.
+def fill_batch(rows: Sequence[T], at_once: int, device: torch.device) -> list[T]:
+    """Fill a batch with repeats of its last row.
 
     Args:
         rows: At least one row.
         at_once: Rows of a full batch.
-        device: Where the model is.
+        device: Device of the model.
     """
-    wanted = min(-(-len(rows) // _ROWS) * _ROWS, at_once) if device.type == "cpu" else at_once
-    return [*rows, *[rows[-1]] * (wanted - len(rows))]
+    size = min(-(-len(rows) // _ROWS) * _ROWS, at_once) if device.type == "cpu" else at_once
+    return [*rows, *[rows[-1]] * (size - len(rows))]
+
+
+def embed_tokens(
+    tokens: Sequence[Sequence[int]],
+    longest: int,
+    pad: int,
+    device: torch.device,
+    forward: Callable[[Tensor, Tensor], Tensor],
+) -> Vectors:
+    """Embed texts in batches whose padding never changes a vector.
+
+    Args:
+        tokens: n texts as token ids, each with 1 to `longest` tokens.
+        longest: Most tokens of the model.
+        pad: Token id of the padding, on the right.
+        device: Device of the model.
+        forward: The model: maps token ids and mask, both of shape (m, length), to shape (m, d).
+
+    Returns:
+        Shape (n, d).
+    """
+    import torch
+
+    vectors: dict[int, Vectors] = {}
+    for batch in by_length(tokens, longest, device):
+        ids = torch.full((len(batch.rows), batch.length), pad)
+        mask = torch.zeros_like(ids)
+        for row, index in enumerate(batch.rows):
+            ids[row, : len(tokens[index])] = torch.tensor(tokens[index])
+            mask[row, : len(tokens[index])] = 1
+        with torch.inference_mode():
+            embedded = forward(ids.to(device), mask.to(device)).float().cpu().numpy()
+        vectors.update(zip(batch.indices, embedded, strict=False))
+    return np.stack([vectors[index] for index in range(len(tokens))])

@@ -1,29 +1,32 @@
-"""Texts as vectors: mean-pooled, normalised states of a BERT-like model, each distinct text embedded once."""
+"""Vectors of texts: mean-pooled, normalised states of a BERT-like model. Each distinct text is embedded once."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..system import Context
-from .batches import by_length
+from .batches import embed_tokens
 from .minilm_weights import Weights
 from .vector_cache import VectorCache, Vectors
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class TextEmbedder:
     """Embeds texts with a model that `AutoModel` loads.
 
-    Tokenizer and model are loaded when they are first needed; a text whose vector is cached needs no model.
+    Tokenizer and model load at first use. A text whose vector is cached needs no model.
 
     Args:
         weights: The model.
         max_tokens: Longer texts are cut.
-        context: Tells the device and the cache folder.
+        context: Context of the system, with device and cache folder.
     """
 
     def __init__(self, weights: Weights, max_tokens: int, context: Context) -> None:
@@ -41,37 +44,28 @@ class TextEmbedder:
             Shape (n, d): rows of length 1.
         """
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
-        # The key is what the model is given: a text that is not cut has one vector, whatever the limit.
+        # The key hashes the tokens: a text that is not cut has one vector, whatever the limit.
         keys = [hashlib.sha256(np.asarray(ids, dtype=np.int64).tobytes()).digest() for ids in tokens]
-        return self._cache.fetch(keys, lambda places: self._embed([tokens[place] for place in places]))
+        return self._cache.fetch(keys, lambda indices: self._embed([tokens[index] for index in indices]))
 
     def save(self) -> None:
         """Save new vectors to the cache."""
         self._cache.save()
 
     def _embed(self, tokens: list[list[int]]) -> Vectors:
-        import torch
         from torch.nn.functional import normalize
 
-        config, device = self._model.config, self._context.device
-        vectors = np.empty((len(tokens), config.hidden_size), dtype=np.float32)
-        for batch in by_length(tokens, config.max_position_embeddings, device):
-            ids = torch.zeros((len(batch.rows), batch.length), dtype=torch.long)
-            mask = torch.zeros_like(ids)
-            for row, place in enumerate(batch.rows):
-                ids[row, : len(tokens[place])] = torch.tensor(tokens[place])
-                mask[row, : len(tokens[place])] = 1
-            ids, mask = ids.to(device), mask.to(device)
-            with torch.inference_mode():
-                states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
-                weight = mask[..., None].to(states.dtype)
-                mean = normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
-            vectors[batch.places] = mean[: len(batch.places)].cpu().numpy()
-        return vectors
+        def mean_state(ids: Tensor, mask: Tensor) -> Tensor:
+            states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+            weight = mask[..., None].to(states.dtype)
+            return normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
+
+        longest = self._model.config.max_position_embeddings
+        return embed_tokens(tokens, longest, 0, self._context.device, mean_state)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        # `AutoTokenizer` wraps this very tokenizer, and takes seconds to import; with a full cache nothing else loads.
+        # `AutoTokenizer` wraps this tokenizer and takes seconds to import. With a full cache nothing else loads.
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(self._weights.folder / "tokenizer.json"))

@@ -1,4 +1,4 @@
-"""Vectors kept on disk between runs, one file per model, found again by the content that was embedded."""
+"""Cache of vectors on disk, one file per model, keyed by a hash of the embedded content."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from musicrs_metric.base.files import replacing_derived
 Vectors = npt.NDArray[np.float32]
 
 _log = logging.getLogger(__name__)
-# A kill costs at most the vectors of this long.
+# A killed run loses at most the vectors of this time.
 SAVE_EVERY_S = 30.0
 
 
 class VectorCache:
-    """Vectors of one model by the sha256 of what was embedded.
+    """Vectors of one model by the sha256 of the embedded content.
 
-    Several processes may share a file: each reads it once, and saving adds to what the others have saved meanwhile.
+    Several processes may share a file. Each reads it once, and `save` adds to the vectors that the others saved.
 
     Args:
         file: An .npz file, which need not exist; None keeps the vectors in memory only.
@@ -36,25 +36,25 @@ class VectorCache:
         self._saved_at = time.monotonic()
 
     def fetch(self, keys: Sequence[bytes], compute: Callable[[list[int]], Vectors]) -> Vectors:
-        """Look up vectors, and compute those that nobody has computed yet, each of them once.
+        """Look up vectors, and compute each missing one once.
 
         Args:
             keys: n sha256 digests of 32 bytes, repeats allowed; n at least 1.
-            compute: Given m places in `keys`, returns shape (m, d).
+            compute: Maps m indices of `keys` to shape (m, d).
 
         Returns:
             Shape (n, d), in the order of `keys`.
         """
-        places = {key: place for place, key in enumerate(keys) if key not in self._vectors}
-        if places:
-            self._vectors.update(zip(places, compute(list(places.values())), strict=True))
-            self._unsaved.update(places)
+        missing = {key: index for index, key in enumerate(keys) if key not in self._vectors}
+        if missing:
+            self._vectors.update(zip(missing, compute(list(missing.values())), strict=True))
+            self._unsaved.update(missing)
             if time.monotonic() - self._saved_at > SAVE_EVERY_S:
                 self.save()
         return np.stack([self._vectors[key] for key in keys])
 
     def save(self) -> None:
-        """Write what is new, if anything is."""
+        """Write new vectors, if there are any."""
         if self._file is None or not self._unsaved:
             return
         from filelock import FileLock

@@ -1,14 +1,15 @@
-"""Language models that hear, and the protocols under which they are asked to rank.
+"""Language models, and the protocols that ask them for rankings.
 
-    ears       what a model hears, declared
-    fitting    how much of a dataset's clips it is given, so that nothing is cut in silence
-    prompts    the words, as data; protocols ask with them, reading makes rankings of what comes back
-    listener   what a protocol may ask of a model; local is one that transformers runs here, server one elsewhere
-    packed     many continuations of one prompt in one forward pass
-    trie       which token may come next, where an answer has to list candidates
-    system     all of it as a system of the runner; a family adds a listener and a declaration
-    families   what several families share
+    audio_limits         limits of the audio input of a model, declared
+    audio_fit            amount of audio per thread, fitted to these limits before the run
+    language_model       what a protocol may ask of a model
+    transformers_model   models that transformers runs in this process; server_model for models behind a server
+    packed               many continuations of one prompt in one forward pass
+    trie                 the next allowed tokens, if an answer must list candidates
+    protocols            ways to ask; `musicrs_metric.answers` holds the prompts and reads the answers
+    system               a system of the runner made of model and protocol
+    families             code that several models share
 
-A new family is a file in `baselines.systems` like `qwen2_audio`, a line in `baselines.registry`, and a test that calls
+A new model is a file in `baselines.systems` like `qwen2_audio`, a line in `baselines.registry`, and a test that calls
 the checks of `tests.baselines.family_checks` with a tiny checkpoint.
 """

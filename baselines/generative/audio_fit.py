@@ -1,11 +1,11 @@
-"""How much of the clips a model is given: settled for a whole dataset before anything runs, so that nothing is cut.
+"""Choose how much of the clips a model gets, for a whole dataset and before the run, so that no input is cut.
 
-A model's processor drops what is too long in silence. So the clips are fitted beforehand to what the model hears of
-one clip and of all, and to the context that prompt, sound and answer share. Every thread is given the same number of
-seconds, which its clips share evenly, each from its start; the number is the largest that fits every thread. A clip
-that is longer than the model hears of one is split into equal pieces where it takes several, and where it takes one,
-all clips are joined. Where a thread's words and a second of sound leave less than a long answer takes, the answer is
-given what is left, and a thread fails only where that does not hold a whole ranking.
+The processor of a model silently drops audio that is too long. Therefore the clips are fitted beforehand to the limits
+per clip and per prompt, and to the context that prompt, audio and answer share. Every thread gets the same number of
+seconds. Its clips share them evenly, each from its start. The number is the largest that fits every thread. A clip that
+exceeds the limit per clip is split into equal pieces if the model takes several clips. Otherwise all clips are joined.
+If the text of a thread and a second of audio leave less than a long answer takes, the answer gets the rest. A thread
+fails only if the rest does not hold a whole ranking.
 """
 
 from __future__ import annotations
@@ -20,49 +20,49 @@ import numpy as np
 from musicrs_dataset.audio.cutting import SHORTEST, Samples
 from musicrs_metric.errors import UserError, count
 
-from .audio_limits import Ears
+from .audio_limits import AudioLimits
 
-# What a dataset offers of a thread at most; a larger share is never chosen, but may be asked for.
+# Most audio of a thread that a dataset holds. A larger share is never chosen, but the user may set it.
 OFFERED_S = 300.0
-# Tokens left free: what joins prompt and sound may take one or another token more than both take apart.
+# Tokens left free: text and audio together may take a token or two more than both take apart.
 SLACK = 32
 _STEP = 0.5  # seconds
-_ROUNDING = 0.001  # seconds by which a clip may exceed what its length says
-_LEAST = 1.0  # seconds; a thread that has no room for as much counts as too long
+_ROUNDING = 0.001  # seconds by which a clip may exceed its stated length
+_LEAST = 1.0  # seconds; a thread without room for this much counts as too long
 
 
-class Load(NamedTuple):
-    """What a thread asks of a context.
+class ThreadLoad(NamedTuple):
+    """Amount of context that a thread needs.
 
     Attributes:
         thread_id: The thread.
         clips: Lengths of its clips in seconds.
-        text: Tokens of the prompt without sound.
+        text: Tokens of the prompt without audio.
         answer: Tokens of the longest answer.
-        least: Tokens that an answer has to have at least; where the context is short, it is given no more.
+        min_answer: Fewest tokens of an answer. In a short context the answer gets no more.
     """
 
     thread_id: str
     clips: Sequence[float]
     text: int
     answer: int
-    least: int
+    min_answer: int
 
 
-class ClipPlan(NamedTuple):
-    """What is heard of every thread.
+class PromptClips(NamedTuple):
+    """Amount of audio that the model gets of every thread.
 
     Attributes:
-        ears: Of the model.
-        seconds: Most seconds of a thread; 0 where nothing is heard.
-        chosen: Whether they were fitted; otherwise the user named them.
-        most_tokens: Tokens of the fullest thread, prompt, sound and answer together.
-        fullest: That thread.
-        too_long: Threads whose words leave no room for a second of sound; they fail, and bind nobody else.
-        n_shortened: Number of other threads whose answer is given less than it might take.
+        limits: Limits of the model.
+        seconds: Most seconds per thread; 0 without audio.
+        chosen: Whether they were fitted. If not, the user set them.
+        most_tokens: Tokens of the fullest thread, prompt, audio and answer together.
+        fullest: The fullest thread.
+        too_long: Threads whose text leaves no room for a second of audio. They fail, and do not limit other threads.
+        n_shortened: Number of other threads whose longest answer was shortened.
     """
 
-    ears: Ears
+    limits: AudioLimits
     seconds: float
     chosen: bool
     most_tokens: int
@@ -70,167 +70,173 @@ class ClipPlan(NamedTuple):
     too_long: tuple[str, ...] = ()
     n_shortened: int = 0
 
-    def heard(self, clips: Sequence[float]) -> list[float]:
-        """Seconds of each clip that reach the model.
+    def audio_used(self, clips: Sequence[float]) -> list[float]:
+        """Return the seconds of each clip that reach the model.
 
         Args:
-            clips: Their lengths.
+            clips: Lengths of the clips in seconds.
         """
-        return _heard(clips, self.seconds)
+        return _shares(clips, self.seconds)
 
-    def tokens(self, load: Load) -> int:
-        """Tokens of a thread, prompt, sound and answer together."""
-        return tokens(self.ears, load._replace(answer=self.answer(load)), self.seconds)
+    def tokens(self, load: ThreadLoad) -> int:
+        """Return the tokens of a thread, prompt, audio and answer together."""
+        return tokens(self.limits, load._replace(answer=self.answer(load)), self.seconds)
 
-    def answer(self, load: Load) -> int:
-        """Most tokens of the answer to a thread."""
-        return _shortened(self.ears, load, None if self.chosen else self.seconds).answer
+    def answer(self, load: ThreadLoad) -> int:
+        """Return the most tokens of the answer to a thread."""
+        return _shortened(self.limits, load, None if self.chosen else self.seconds).answer
 
     def pieces(self, clips: Sequence[Samples]) -> tuple[Samples, ...]:
-        """What a prompt is given.
+        """Join or split clips for a prompt.
 
         Args:
-            clips: What is heard of each clip, at least one, at the model's rate.
+            clips: The used part of each clip, at least one, at the rate of the model.
 
         Returns:
-            One or more clips, none longer than the model hears of one.
+            One or more clips, none longer than the limit per clip.
         """
-        if not self.ears.several_clips:
+        if not self.limits.several_clips:
             return (np.concatenate(clips),) if clips else ()
         return tuple(piece for clip in clips for piece in self._split(clip))
 
     def _split(self, clip: Samples) -> list[Samples]:
-        rate, limit = self.ears.sampling_rate, self.ears.clip_limit_s
-        pieces = np.array_split(clip, _n_pieces(self.ears, len(clip) / rate))
+        rate, limit = self.limits.sampling_rate, self.limits.clip_limit_s
+        pieces = np.array_split(clip, _n_pieces(self.limits, len(clip) / rate))
         # Resampling may have added a sample.
         return pieces if limit is None else [piece[: math.floor(limit * rate)] for piece in pieces]
 
-    def numbers(self) -> dict[str, Any]:
-        """The plan for programs."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types, for the run card."""
         return {
             "seconds": self.seconds,
-            "context": self.ears.context,
+            "context": self.limits.context,
             "most_tokens": self.most_tokens,
             "fullest": self.fullest,
             "too_long": list(self.too_long),
             "shortened": self.n_shortened,
         }
 
+    # The run card and the identity of a run hold this text: a changed word would refuse older run folders.
     def __str__(self) -> str:
-        ears = self.ears
+        limits = self.limits
         by = "the most that fits every thread" if self.chosen else "as asked for"
-        how = "each from its start" if ears.several_clips else "each from its start, joined into one"
+        how = "each from its start" if limits.several_clips else "each from its start, joined into one"
         split = ""
-        if ears.several_clips and ears.clip_limit_s is not None:
-            split = f"; a clip of more than {ears.clip_limit_s:g} s is split into equal pieces"
+        if limits.several_clips and limits.clip_limit_s is not None:
+            split = f"; a clip of more than {limits.clip_limit_s:g} s is split into equal pieces"
         return f"up to {self.seconds:g} s of a thread ({by}), shared evenly by its clips, {how}{split}"
 
 
-def fit(ears: Ears, loads: Sequence[Load], seconds: float | None = None) -> ClipPlan:
-    """Choose how much of the clips is heard.
+def fit(limits: AudioLimits, loads: Sequence[ThreadLoad], seconds: float | None = None) -> PromptClips:
+    """Choose how much of the clips the model gets.
 
     Args:
-        ears: Of the model.
-        loads: Those of all threads; at least one.
-        seconds: What the user asks for; None for the most that fits, up to 300 s.
+        limits: Limits of the model.
+        loads: Loads of all threads, at least one.
+        seconds: Seconds that the user set; None for the most that fits, up to 300 s.
 
     Returns:
         The plan.
 
     Raises:
-        UserError: No thread fits, or what the user asks for exceeds what the model hears or the context of a thread, or
-            leaves less than 0.1 s of a clip.
+        UserError: No thread fits, or the seconds that the user set exceed a limit of the model or the context of a
+            thread, or leave less than 0.1 s of a clip.
     """
-    most = _most_of_a_prompt(ears)
-    least = min(_LEAST, most if seconds is None else seconds)
-    asked, loads = loads, [_shortened(ears, load, seconds) for load in loads]
-    room = [load for load in loads if tokens(ears, load, least) <= ears.context]
+    most = _most_of_a_prompt(limits)
+    min_seconds = min(_LEAST, most if seconds is None else seconds)
+    full, loads = loads, [_shortened(limits, load, seconds) for load in loads]
+    room = [load for load in loads if tokens(limits, load, min_seconds) <= limits.context]
     if not room:
-        best = min(loads, key=lambda load: tokens(ears, load, least))
+        best = min(loads, key=lambda load: tokens(limits, load, min_seconds))
         raise UserError(
-            f"no thread fits: {best.thread_id}, the shortest, takes {_sum(ears, best, least)}, the context holds "
-            f"{ears.context}; name a smaller --answer-tokens"
+            f"no thread fits: {best.thread_id}, the shortest, takes {_sum(limits, best, min_seconds)}, the context "
+            f"holds {limits.context}; name a smaller --answer-tokens"
         )
-    over: list[Load] = []
+    over: list[ThreadLoad] = []
     if seconds is None:
-        chosen = _longest(ears, room, min(most, OFFERED_S))
+        chosen = _longest(limits, room, min(most, OFFERED_S))
     elif seconds > most:
         raise UserError(
-            f"--seconds {seconds:g}: the model hears {most:g} s of a prompt and would drop the rest in silence; "
+            f"--seconds {seconds:g}: the model takes {most:g} s per prompt and would silently drop the rest; "
             f"name at most {most:g}"
         )
     else:
         _check_shares(loads, seconds)
         chosen = seconds
-        over = [load for load in room if tokens(ears, load, seconds) > ears.context]
-    fullest = max(room, key=lambda load: tokens(ears, load, chosen))
+        over = [load for load in room if tokens(limits, load, seconds) > limits.context]
+    fullest = max(room, key=lambda load: tokens(limits, load, chosen))
     if over:
         raise UserError(
-            f"--seconds {seconds:g}: thread {fullest.thread_id} takes {_sum(ears, fullest, chosen)}, the context holds "
-            f"{ears.context}; {count(len(over), 'thread')} would be cut; {_longest(ears, room, chosen):g} fits all"
+            f"--seconds {seconds:g}: thread {fullest.thread_id} takes {_sum(limits, fullest, chosen)}, the context "
+            f"holds {limits.context}; {count(len(over), 'thread')} would be cut; {_longest(limits, room, chosen):g} "
+            "fits all"
         )
-    too_long = tuple(load.thread_id for load in loads if load not in room)
-    n_shortened = sum(load.answer < full.answer for load, full in zip(loads, asked, strict=True) if load in room)
-    return ClipPlan(
-        ears, chosen, seconds is None, tokens(ears, fullest, chosen), fullest.thread_id, too_long, n_shortened
+    return PromptClips(
+        limits=limits,
+        seconds=chosen,
+        chosen=seconds is None,
+        most_tokens=tokens(limits, fullest, chosen),
+        fullest=fullest.thread_id,
+        too_long=tuple(load.thread_id for load in loads if load not in room),
+        n_shortened=sum(load.answer < own.answer for load, own in zip(loads, full, strict=True) if load in room),
     )
 
 
-def tokens(ears: Ears, load: Load, seconds: float) -> int:
-    """Tokens that a thread takes if so many seconds of it are heard: words, sound, answer and some slack."""
-    return ears.template_tokens + load.text + _sound(ears, load, seconds) + load.answer + SLACK
+def tokens(limits: AudioLimits, load: ThreadLoad, seconds: float) -> int:
+    """Return the tokens of a thread with this much audio: text, audio, answer and slack."""
+    return limits.template_tokens + load.text + _audio_tokens(limits, load, seconds) + load.answer + SLACK
 
 
-def _shortened(ears: Ears, load: Load, seconds: float | None) -> Load:
-    """The same with the longest answer that leaves room for the seconds that are asked for, or for the fewest."""
-    reserved = min(_LEAST, _most_of_a_prompt(ears)) if seconds is None else seconds
-    left = ears.context - tokens(ears, load._replace(answer=0), reserved)
-    return load._replace(answer=min(load.answer, max(left, load.least)))
+def _shortened(limits: AudioLimits, load: ThreadLoad, seconds: float | None) -> ThreadLoad:
+    """Shorten the longest answer until the audio fits: the seconds that the user set, or the fewest."""
+    reserved = min(_LEAST, _most_of_a_prompt(limits)) if seconds is None else seconds
+    left = limits.context - tokens(limits, load._replace(answer=0), reserved)
+    return load._replace(answer=min(load.answer, max(left, load.min_answer)))
 
 
-def _check_shares(loads: Sequence[Load], seconds: float) -> None:
+def _check_shares(loads: Sequence[ThreadLoad], seconds: float) -> None:
     most = max(loads, key=lambda load: len(load.clips))
     if seconds < SHORTEST * len(most.clips):
         raise UserError(
-            f"--seconds {seconds:g}: thread {most.thread_id} has {count(len(most.clips), 'clip')}, of each of which at "
-            f"least {SHORTEST} s have to be heard; name at least {SHORTEST * len(most.clips):g}"
+            f"--seconds {seconds:g}: thread {most.thread_id} has {count(len(most.clips), 'clip')}, and each needs at "
+            f"least {SHORTEST} s; name at least {SHORTEST * len(most.clips):g}"
         )
 
 
-def _sound(ears: Ears, load: Load, seconds: float) -> int:
-    heard = [length for length in _heard(load.clips, seconds) if length]
-    if heard and not ears.several_clips:
-        heard = [sum(heard)]
-    n_pieces = [_n_pieces(ears, length) for length in heard]
-    return sum(n * ears.tokens(length / n) for n, length in zip(n_pieces, heard, strict=True))
+def _audio_tokens(limits: AudioLimits, load: ThreadLoad, seconds: float) -> int:
+    lengths = [length for length in _shares(load.clips, seconds) if length]
+    if lengths and not limits.several_clips:
+        lengths = [sum(lengths)]
+    n_pieces = [_n_pieces(limits, length) for length in lengths]
+    return sum(n * limits.tokens(length / n) for n, length in zip(n_pieces, lengths, strict=True))
 
 
-def _n_pieces(ears: Ears, length: float) -> int:
-    return 1 if ears.clip_limit_s is None else max(math.ceil((length - _ROUNDING) / ears.clip_limit_s), 1)
+def _n_pieces(limits: AudioLimits, length: float) -> int:
+    return 1 if limits.clip_limit_s is None else max(math.ceil((length - _ROUNDING) / limits.clip_limit_s), 1)
 
 
-def _heard(clips: Sequence[float], seconds: float) -> list[float]:
+def _shares(clips: Sequence[float], seconds: float) -> list[float]:
     share = seconds / max(len(clips), 1)
     return [min(length, share) for length in clips]
 
 
-def _most_of_a_prompt(ears: Ears) -> float:
-    limits = [ears.total_limit_s, None if ears.several_clips else ears.clip_limit_s]
-    return min((limit for limit in limits if limit is not None), default=math.inf)
+def _most_of_a_prompt(limits: AudioLimits) -> float:
+    bounds = [limits.total_limit_s, None if limits.several_clips else limits.clip_limit_s]
+    return min((bound for bound in bounds if bound is not None), default=math.inf)
 
 
-def _longest(ears: Ears, loads: Sequence[Load], most: float) -> float:
-    """The largest share that fits all, in steps of half a second."""
+def _longest(limits: AudioLimits, loads: Sequence[ThreadLoad], most: float) -> float:
+    """Return the largest share that fits all threads, in steps of half a second."""
     steps = range(int(most / _STEP) + 1)
-    too_many = bisect_left(steps, True, key=lambda step: _exceeds(ears, loads, step * _STEP))
+    too_many = bisect_left(steps, True, key=lambda step: _exceeds(limits, loads, step * _STEP))
     return (too_many - 1) * _STEP
 
 
-def _exceeds(ears: Ears, loads: Sequence[Load], seconds: float) -> bool:
-    return any(tokens(ears, load, seconds) > ears.context for load in loads)
+def _exceeds(limits: AudioLimits, loads: Sequence[ThreadLoad], seconds: float) -> bool:
+    return any(tokens(limits, load, seconds) > limits.context for load in loads)
 
 
-def _sum(ears: Ears, load: Load, seconds: float) -> str:
-    sound = _sound(ears, load, seconds)
-    words = ears.template_tokens + load.text + SLACK
-    return f"{words + sound + load.answer} tokens ({words} for words, {sound} for sound, {load.answer} for the answer)"
+def _sum(limits: AudioLimits, load: ThreadLoad, seconds: float) -> str:
+    audio = _audio_tokens(limits, load, seconds)
+    text = limits.template_tokens + load.text + SLACK
+    return f"{text + audio + load.answer} tokens ({text} for text, {audio} for audio, {load.answer} for the answer)"

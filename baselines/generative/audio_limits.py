@@ -1,4 +1,4 @@
-"""What a model can hear, declared before anything heavy is loaded; `fitting` fits the clips of a dataset to it."""
+"""Limits of the audio input of a model, declared before weights load. `audio_fit` fits the clips to them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ears:
-    """How much sound reaches a model, and what that costs.
+class AudioLimits:
+    """Amount of audio that a model takes, and its cost in tokens and memory.
 
     Attributes:
-        sampling_rate: What the model is given, in Hz, mono.
-        context: Tokens that prompt, sound and answer may take together.
-        tokens_per_second: Tokens that a second of sound takes.
-        tokens_per_clip: Tokens that a clip takes beside: markers, labels; or all of them where the number is fixed.
-        clip_limit_s: What the model hears of one clip, in seconds; it drops the rest in silence, so nothing longer is
-            handed to it. None for no limit.
-        total_limit_s: What it hears of a whole prompt, in seconds; None for no limit but the context.
-        several_clips: Whether a prompt may hold several clips; otherwise they are joined into one.
-        template_tokens: Most tokens that a chat template adds to a request in words.
-        silence_s: Seconds of silence that the `titles` protocol gives the model where there is nothing to hear, as was
-            published; 0 for none.
+        sampling_rate: Sampling rate of the input in Hz, mono.
+        context: Tokens of prompt, audio and answer together.
+        tokens_per_second: Tokens per second of audio.
+        tokens_per_clip: Further tokens per clip, such as markers and labels; all of them if the number is fixed.
+        clip_limit_s: Longest clip in seconds. The model would silently drop the rest, so it gets no longer clip. None
+            for no limit.
+        total_limit_s: Most audio of a prompt in seconds; None for no limit but the context.
+        several_clips: Whether a prompt may hold several clips. If not, they are joined into one.
+        template_tokens: Most tokens that a chat template adds to a text request.
+        silence_s: Seconds of silence that replace missing clips under the protocol `titles`, as published; 0 for none.
         weights_gib: Memory of the weights in bfloat16, in GiB.
-        float32_gib: Memory of further weights that stay in float32 whatever the number format.
+        float32_gib: Memory of the weights that stay in float32 whatever the number format.
         cache_kib_per_token: Memory of the key-value cache per token in bfloat16, in KiB.
     """
 
@@ -41,5 +40,5 @@ class Ears:
     cache_kib_per_token: float
 
     def tokens(self, seconds: float) -> int:
-        """Tokens of one clip of that length, rounded up."""
+        """Return the tokens of one clip of this length, rounded up."""
         return math.ceil(seconds * self.tokens_per_second) + self.tokens_per_clip

@@ -1,4 +1,4 @@
-"""Empty answers that stop a run early: a thread without an answer gets a random order, and no score says why."""
+"""Stop a run early if its answers are empty: such a thread gets a random order, and the score does not show why."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import Prediction
 
-# The first answers of a session: so many that are empty but for reasoning stop it.
+# A session stops if its first answers hold reasoning only: this many.
 FIRST = 3
-# So many empty answers in a row stop a session at any time.
+# A session stops at any time after this many empty answers in a row.
 IN_A_ROW = 10
 
 
@@ -18,7 +18,7 @@ class EmptyAnswers:
     """Watches the answers of one session.
 
     Args:
-        answer_tokens: The budget of an answer that the user named; None for that of the protocol.
+        answer_tokens: The budget of an answer that the user set; None for the budget of the protocol.
     """
 
     def __init__(self, answer_tokens: int | None) -> None:
@@ -30,11 +30,11 @@ class EmptyAnswers:
         """Count the answers of a batch.
 
         Args:
-            predictions: What was read in them.
-            records: What is kept of them, in the same order.
+            predictions: Predictions of the batch.
+            records: Their answer records, in the same order.
 
         Raises:
-            UserError: The first three are empty but for reasoning, or ten in a row are empty.
+            UserError: The first three answers hold reasoning only, or ten in a row are empty.
         """
         for prediction, record in zip(predictions, records, strict=True):
             if prediction.n_answered or prediction.outcome not in ("empty", "truncated"):
@@ -45,11 +45,11 @@ class EmptyAnswers:
             self._n_thought += _thought(record)
             is_early = not self._has_answered and self._n_thought == self._n_empty >= FIRST
             if is_early or self._n_empty >= IN_A_ROW:
-                raise UserError(f"{self._what()}, which are in answers.jsonl of the run; {self._advice(record)}")
+                raise UserError(f"{self._finding()} (see answers.jsonl of the run); {self._advice(record)}")
 
-    def _what(self) -> str:
+    def _finding(self) -> str:
         if self._n_thought == self._n_empty:
-            return f"the model thinks and leaves {self._n_empty} answers in a row empty"
+            return f"the model thinks, and {self._n_empty} answers in a row are empty"
         return f"{self._n_empty} answers in a row are empty"
 
     def _advice(self, record: Mapping[str, Any]) -> str:
@@ -59,11 +59,11 @@ class EmptyAnswers:
                 "thinking off with --extra-body FILE"
             )
         return (
-            f"the budget --answer-tokens{self._budget} is too small: name a larger one, such as --answer-tokens 8192, "
+            f"the budget --answer-tokens{self._budget} is too small; set a larger one, such as --answer-tokens 8192, "
             "or switch thinking off with --extra-body FILE"
         )
 
 
 def _thought(record: Mapping[str, Any]) -> bool:
-    """Whether the server sends or counts reasoning, or the budget was used up on nothing that is an answer."""
+    """Return whether the server sends or counts reasoning, or the budget ended the answer."""
     return bool(record.get("cut") or record.get("reasoning") or (record.get("tokens") or {}).get("reasoning"))

@@ -1,7 +1,7 @@
-"""What a protocol asks of a model: to complete prompts, and, of a model in this process, to choose and to score.
+"""The interface between protocols and models: complete prompts; for local models also choose and score.
 
-A server completes. A model in this process also completes under a constraint and scores continuations; `local` does
-both for every model that transformers runs.
+A server completes prompts. A model in this process also completes under a constraint and scores continuations;
+`transformers_model` does both for every model of transformers.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 
 from musicrs_dataset.audio.cutting import Samples
 
-from .audio_limits import Ears
+from .audio_limits import AudioLimits
 
-# From the tokens generated so far to the tokens that may come next.
+# Maps the tokens generated so far to the tokens that may come next.
 Allowed = Callable[[Sequence[int]], Sequence[int]]
 
 
 class Prompt(NamedTuple):
-    """What a model is given.
+    """The input of a model.
 
     Attributes:
-        text: The request in words, without a chat template and without markers of sound: a model adds its own, and
-            takes its control tokens out of the text.
-        clips: Sound in the order in which it is heard, each of shape (n,), mono at the model's rate.
+        text: The request, without chat template and audio markers. A model adds its own, and removes its control
+            tokens from the text.
+        clips: Audio in prompt order, each of shape (n,), mono at the rate of the model.
     """
 
     text: str
@@ -32,13 +32,13 @@ class Prompt(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a model answered.
+    """The answer of a model.
 
     Attributes:
         text: The answer without the prompt and without control tokens.
-        n_tokens: Its length.
-        cut: Whether it ended because the budget did.
-        details: What else is kept of it in `answers.jsonl`, in plain JSON types; None where there is nothing.
+        n_tokens: Length of the answer in tokens.
+        cut: Whether the budget ended the answer.
+        details: Further fields for `answers.jsonl`, in plain JSON types; None if there are none.
     """
 
     text: str
@@ -48,58 +48,56 @@ class Completion(NamedTuple):
 
 
 class Logprob(NamedTuple):
-    """How likely a continuation is.
+    """Log-probability of a continuation.
 
     Attributes:
-        total: Sum of the natural logarithms of its tokens' probabilities.
-        n_tokens: Number of its tokens.
+        total: Sum of the natural logarithms of the token probabilities.
+        n_tokens: Number of tokens.
     """
 
     total: float
     n_tokens: int
 
 
-class Listener(ABC):
-    """A model that hears and answers in words.
-
-    Making one must be cheap: weights are loaded by `load`.
+class LanguageModel(ABC):
+    """A language model that may take audio. To make one loads no weights; `load` does.
 
     Attributes:
-        ears: What it can hear.
+        limits: Limits of its audio input.
     """
 
-    ears: Ears
+    limits: AudioLimits
 
     @property
     @abstractmethod
     def revision(self) -> str:
-        """The commit or the hash of the weights, or what the server calls its model."""
+        """Commit or hash of the weights, or the name of the model on the server."""
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """What the published run of this model did in another way than the protocol `titles` under these options."""
+        """Differences of the published run of this model from the protocol `titles` under these options."""
         return ()
 
     def load(self) -> None:  # noqa: B027 - a server has nothing to load
         """Load what `complete` needs."""
 
-    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
-        """What the user may want to know before a run, such as an estimate of memory; loads nothing.
+    def describe_run(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
+        """Return lines that a user may want to read before a run, such as an estimate of memory. Load nothing.
 
         Args:
             tokens: Most tokens of a prompt and its answer.
-            batch_size: Prompts at once.
-            is_scored: Whether continuations are scored.
+            batch_size: Prompts per batch.
+            is_scored: Whether the protocol scores continuations.
         """
         return []
 
     def findings(self) -> dict[str, Any]:
-        """What loading has found out about the model, for the run card, in plain JSON types."""
+        """Return what loading showed about the model, for the run card, in plain JSON types."""
         return {}
 
     @abstractmethod
     def n_tokens(self, text: str) -> int:
-        """Tokens of a text, by the tokenizer alone; no weights are needed. A server's model may have to be guessed."""
+        """Count the tokens of a text without the weights. For a server this is an estimate."""
 
     @abstractmethod
     def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
@@ -114,12 +112,12 @@ class Listener(ABC):
         """
 
 
-class LocalListener(Listener):
+class LocalModel(LanguageModel):
     """A model in this process, whose next token can be restricted and whose continuations can be scored."""
 
     @abstractmethod
     def ids(self, text: str) -> list[int]:
-        """A text as token numbers, without special tokens; no weights are needed."""
+        """Return the token ids of a text, without special tokens and without the weights."""
 
     @property
     @abstractmethod
@@ -131,14 +129,14 @@ class LocalListener(Listener):
         """Complete one prompt with allowed tokens only.
 
         Returns:
-            The tokens of the answer, `end` not among them.
+            The tokens of the answer, without `end`.
         """
 
     @abstractmethod
     def score(self, prompt: Prompt, continuations: Sequence[Sequence[int]]) -> list[Logprob]:
-        """How likely each continuation of a prompt is, each on its own: all in packed forwards over one cached prefix.
+        """Score each continuation of a prompt independently, in packed forward passes over one cached prefix.
 
         Args:
             prompt: The shared prefix.
-            continuations: Token numbers, at least one each.
+            continuations: Token ids, at least one each.
         """

@@ -1,4 +1,4 @@
-"""From a checkpoint to a model in memory; a key that is missing or left over is an error that names it."""
+"""Load the weights of a checkpoint completely: a missing or surplus key is an error that names the key."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from musicrs_metric.errors import UserError, count, show, some
 if TYPE_CHECKING:
     import torch
 
-# What users may say of `--dtype`.
-DTYPES = ("bfloat16", "float16", "float32")
-
 
 def choose_dtype(name: str | None, device: torch.device) -> torch.dtype:
-    """The number format of the weights: as the user says, or bfloat16 on an accelerator and float32 on a CPU."""
+    """Return the number format of the user, or by default bfloat16 on an accelerator and float32 on a CPU."""
     import torch
 
     chosen: torch.dtype = getattr(torch, name or ("float32" if device.type == "cpu" else "bfloat16"))
@@ -33,19 +30,19 @@ def load_pretrained(
     ignorable: Sequence[str] = (),
     flag: str = "--weights",
 ) -> Any:
-    """Load a model of transformers, whole or not at all.
+    """Load a model of transformers completely.
 
     Args:
         cls: Its class.
         folder: The checkpoint.
         device: Where to put it.
         dtype: Number format of the weights.
-        device_map: How to spread it over several devices, as accelerate takes it; None for one device.
-        ignorable: Regular expressions of keys that may be missing or left over; each fits a whole key.
+        device_map: Distribution over several devices, as accelerate takes it; None for one device.
+        ignorable: Regular expressions of keys that may be missing or surplus. Each must match a whole key.
         flag: The option that named the checkpoint, for messages.
 
     Raises:
-        UserError: Keys are missing or left over, or the checkpoint is for another model.
+        UserError: Keys are missing or surplus, or the checkpoint is for another model.
     """
     import pickle
 
@@ -53,19 +50,19 @@ def load_pretrained(
     from safetensors import SafetensorError
 
     transformers.utils.logging.disable_progress_bar()  # the runner shows its own
-    named = "dtype" if _version(transformers.__version__) >= (4, 56) else "torch_dtype"
+    dtype_argument = "dtype" if _version(transformers.__version__) >= (4, 56) else "torch_dtype"
     # On an accelerator weights go there at once, and not through as much of the machine's memory.
-    place = device_map or (None if device.type == "cpu" else str(device))
-    spread = {} if place is None else {"device_map": place}
-    # What does not fit is named below, and not in a table on the terminal.
-    given = {named: dtype, "output_loading_info": True, "ignore_mismatched_sizes": True} | spread
+    target = device_map or (None if device.type == "cpu" else str(device))
+    # A message below names keys that do not fit; transformers would print a table.
+    arguments = {dtype_argument: dtype, "output_loading_info": True, "ignore_mismatched_sizes": True}
+    arguments |= {} if target is None else {"device_map": target}
     try:
         kind = cls.config_class.get_config_dict(folder)[0].get("model_type")
         expected = cls.config_class.model_type
         # A part of a model is named after the whole, such as qwen2_5_omni_thinker.
         if not kind or not expected.startswith(kind):
             raise UserError(f"{flag} {folder}: holds a model of type {show(kind)}, expected {show(expected)}")
-        model, found = cls.from_pretrained(folder, **given)
+        model, info = cls.from_pretrained(folder, **arguments)
     except UserError:
         raise
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, pickle.UnpicklingError) as error:
@@ -73,32 +70,32 @@ def load_pretrained(
             raise
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{flag} {folder}: cannot be loaded as {cls.__name__} ({reason})") from error
-    mismatched = [str(key[0] if isinstance(key, tuple) else key) for key in found.get("mismatched_keys", ())]
-    check_keys(folder, [*found["missing_keys"], *mismatched], found["unexpected_keys"], cls.__name__, ignorable, flag)
+    mismatched = [str(key[0] if isinstance(key, tuple) else key) for key in info.get("mismatched_keys", ())]
+    check_keys(folder, [*info["missing_keys"], *mismatched], info["unexpected_keys"], cls.__name__, ignorable, flag)
     model.eval()
     return model
 
 
 def check_keys(
-    where: Path,
+    path: Path,
     missing: Iterable[str],
     unexpected: Iterable[str],
     expected: str,
     ignorable: Sequence[str] = (),
     flag: str = "--weights",
 ) -> None:
-    """Refuse a checkpoint that lacks weights or holds others.
+    """Refuse a checkpoint with missing or surplus weights.
 
     Args:
-        where: The checkpoint, for the message.
-        missing: Keys that the model has and the checkpoint has not.
-        unexpected: Keys that the checkpoint has and the model has not.
-        expected: What was expected, such as the name of a class.
-        ignorable: Regular expressions of keys that may be either; each fits a whole key.
+        path: The checkpoint, for the message.
+        missing: Keys of the model that the checkpoint lacks.
+        unexpected: Keys of the checkpoint that the model lacks.
+        expected: The expected model, such as the name of a class.
+        ignorable: Regular expressions of keys to ignore. Each must match a whole key.
         flag: The option that named the checkpoint, for messages.
 
     Raises:
-        UserError: There is such a key.
+        UserError: A key is missing or surplus.
     """
     faults = []
     for fault, keys in (("lacks", missing), ("holds beyond it", unexpected)):
@@ -106,7 +103,7 @@ def check_keys(
         if left:
             faults.append(f"{fault} {count(len(left), 'key')}: {some(left)}")
     if faults:
-        raise UserError(f"{flag} {where}: {'; '.join(faults)}; expected the weights of {expected}")
+        raise UserError(f"{flag} {path}: {'; '.join(faults)}; expected the weights of {expected}")
 
 
 def _version(text: str) -> tuple[int, ...]:

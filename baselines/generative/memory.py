@@ -1,4 +1,4 @@
-"""What a model takes of a device's memory, and what to do when there is none left."""
+"""Estimate the memory of a model, and recognise when a device has none left."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import gc
 import re
 from typing import NamedTuple
 
-from .audio_limits import Ears
+from .audio_limits import AudioLimits
 
-_ACTIVATIONS_GIB = 1.0  # of a forward pass over a long prompt, beside the cache
+_ACTIVATIONS_GIB = 1.0  # of a forward pass over a long prompt, without the cache
 # A scored token has a logit for each entry of a vocabulary, in the model's format and twice in float32.
 _VOCABULARY, _BYTES_PER_LOGIT = 160_000, 10
-# Of a CPU under Linux and Windows, of CUDA outside of torch's own allocator, of CUDA's libraries, of Apple's GPU.
+# Messages of a CPU under Linux and Windows, of CUDA outside the allocator of torch, of its libraries, and of Apple
+# GPUs.
 _NO_MEMORY = re.compile(
     "can't allocate memory|not enough memory|CUDA error: out of memory|_STATUS_ALLOC_FAILED|MPS backend out of memory"
 )
 
 
 class Memory(NamedTuple):
-    """An estimate, in GiB.
+    """An estimate of memory, in GiB.
 
     Attributes:
-        weights: Of the weights.
-        cache: Of the key-value cache of the fullest thread, times the number of threads at once.
-        candidates: Of the logits of all candidates that are scored together.
-        activations: Of a forward pass.
+        weights: Memory of the weights.
+        cache: Memory of the key-value cache of the fullest thread, times the threads per batch.
+        candidates: Memory of the logits of all candidates that are scored together.
+        activations: Memory of a forward pass.
     """
 
     weights: float
@@ -33,23 +34,23 @@ class Memory(NamedTuple):
     activations: float = _ACTIVATIONS_GIB
 
     @classmethod
-    def of(cls, ears: Ears, tokens: int, *, rows: int = 1, scored: int = 0, width: int = 2) -> Memory:
-        """Estimate what a model takes.
+    def of(cls, limits: AudioLimits, tokens: int, *, rows: int = 1, scored: int = 0, width: int = 2) -> Memory:
+        """Estimate the memory of a model.
 
         Args:
-            ears: Of the model.
-            tokens: Of the fullest thread.
-            rows: Threads at once, times the beams of a search.
+            limits: Limits of the model.
+            tokens: Tokens of the fullest thread.
+            rows: Threads per batch, times the beams of a search.
             scored: Tokens of candidates in one forward pass.
-            width: Bytes of a number, 2 in bfloat16.
+            width: Bytes per number, 2 in bfloat16.
         """
-        cache = tokens * rows * ears.cache_kib_per_token / 2**20
+        cache = tokens * rows * limits.cache_kib_per_token / 2**20
         candidates = scored * _VOCABULARY * _BYTES_PER_LOGIT / 2**30
-        return cls(ears.weights_gib * width / 2 + ears.float32_gib, cache * width / 2, candidates)
+        return cls(limits.weights_gib * width / 2 + limits.float32_gib, cache * width / 2, candidates)
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """Sum of all parts."""
         return sum(self)
 
     def __str__(self) -> str:
@@ -60,14 +61,14 @@ class Memory(NamedTuple):
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device or the machine has no memory left; torch says so in several ways."""
+    """Return whether a device or the machine has no memory left. torch reports this in several ways."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None
 
 
 def release() -> None:
-    """Give back what a failed attempt held."""
+    """Free the memory of a failed attempt."""
     import torch
 
     gc.collect()

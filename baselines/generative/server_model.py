@@ -1,13 +1,15 @@
 """A model behind an OpenAI-compatible server: vLLM, SGLang, llama.cpp, `transformers serve` or a hosted one.
 
-`musicrs_metric.base.chat` does the talking and the waiting. Before the first thread the server is asked for a word, in
-the form of the run: a wrong URL, model or key ends the run there, and the fields that the server refuses are found out
-once for the whole run, so that no answer depends on which came first.
+`musicrs_metric.base.chat` sends the requests and waits. Before the first thread, a short request in the form of the run
+asks for a single word. A wrong URL, model or key ends the run there. The client also finds the fields that the server
+refuses once for the whole run, so that no answer depends on the order of requests.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,34 +18,34 @@ from typing import Any
 
 import numpy as np
 
+from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.base.chat import Chat, ChatError, ChatReply, ChatServer
 from musicrs_metric.errors import UserError, show
 
-from .audio_limits import Ears
-from .language_model import Completion, Listener, Prompt
-from .wire import messages
+from .audio_limits import AudioLimits
+from .language_model import Completion, LanguageModel, Prompt
 
-# So many threads in a row without an answer that the server, not the threads, is to blame.
-PATIENCE = 10
+# After this many threads in a row without an answer, the server is the cause, not the threads.
+MAX_FAILURES = 10
 _TOKEN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
 _SILENCE_S = 1.0  # of audio in the first request
 
 
 @dataclass
-class ServerListener(Listener):
+class ServerModel(LanguageModel):
     """A model that a server runs.
 
     Attributes:
-        server: Where.
-        ears: What it can hear, as the user says.
+        server: The server.
+        limits: Limits of the audio input, as the user set them.
         concurrency: Requests in flight.
-        schema: JSON schema that answers are to keep to, where the server can hold a model to one; None for none.
+        schema: JSON schema of the answers, for servers that can enforce one; None for none.
         sends_audio: Whether the requests of the run hold audio.
         first_budget: Most tokens of the answer to the first request.
     """
 
     server: ChatServer
-    ears: Ears
+    limits: AudioLimits
     concurrency: int = 8
     schema: Mapping[str, Any] | None = None
     sends_audio: bool = False
@@ -54,69 +56,72 @@ class ServerListener(Listener):
 
     @property
     def revision(self) -> str:
-        """What the server calls its model; which weights it has, it does not say."""
+        """Name of the model on the server. The server does not report its weights."""
         return self.server.model
 
     def n_tokens(self, text: str) -> int:
-        """A generous guess: each digit and sign a token, and one for three bytes of a word."""
+        """Estimate the tokens of a text from above: one per digit and sign, and one per three bytes of a word."""
         return sum((len(piece.encode()) + 2) // 3 for piece in _TOKEN.findall(text))
 
     def load(self) -> None:
-        """Find out how the server wants to be asked.
+        """Find the form of request that the server accepts.
 
         Raises:
-            UserError: It does not answer, or refuses every form of a request.
+            UserError: The server does not answer, or refuses every form of a request.
         """
         self._chat = Chat(self.server)
-        silence = np.zeros(round(_SILENCE_S * self.ears.sampling_rate), dtype=np.float32)
+        silence = np.zeros(round(_SILENCE_S * self.limits.sampling_rate), dtype=np.float32)
         prompt = Prompt("Say yes.", (silence,) if self.sends_audio else ())
         try:
-            self._chat.learn(messages(prompt, self.ears.sampling_rate), self._fields(self.first_budget))
+            self._chat.learn(messages(prompt, self.limits.sampling_rate), self._fields(self.first_budget))
         except ChatError as error:
             if error.is_down:
                 raise UserError(f"{self.server.url}: {error}; is it a server with OpenAI's API?") from None
-            what = "a second of silence and a single word" if self.sends_audio else "even a single word"
-            raise UserError(f"{self.server.url}: refuses {what}, {error}") from None
+            content = "a second of silence and a single word" if self.sends_audio else "even a single word"
+            raise UserError(f"{self.server.url}: refuses {content}, {error}") from None
 
     def findings(self) -> dict[str, Any]:
-        """The fields that the server refuses, once it is loaded; empty before."""
+        """Return the fields that the server refuses; empty before `load`."""
         return {} if self._chat is None else self._chat.form.to_dict()
 
-    def outlook(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
-        """Who is going to be asked."""
+    def describe_run(self, tokens: int, batch_size: int, is_scored: bool) -> list[str]:  # noqa: ARG002
+        """Return model, server and concurrency."""
         return [f"{self.server.model} at {self.server.url}, {self.concurrency} requests at once"]
 
     def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
-        """Ask for all prompts at once; the answers stand in the order of the prompts, whichever comes first.
+        """Send all prompts at once.
 
-        What came of the others is kept when one fails, and is there when they are asked for one by one.
+        If one fails, the other answers are kept for the calls that then ask for the prompts one by one.
 
         Args:
             prompts: At least one.
             budget: Most tokens of an answer.
 
+        Returns:
+            One completion per prompt, in the order of the prompts.
+
         Raises:
             ChatError: A prompt got no answer.
-            UserError: None has got one for a while, or none of these can be asked.
+            UserError: No prompt has got an answer for a while, or the server refuses all of these.
         """
         keys = [_key(prompt, budget) for prompt in prompts]
-        asked = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._kept}
+        unasked = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._kept}
         with ThreadPoolExecutor(self.concurrency) as pool:
-            answers = pool.map(lambda prompt: self._ask(prompt, budget), asked.values())
-            found = self._kept | dict(zip(asked, answers, strict=True))
-        self._count_failures([found[key] for key in asked])
-        failed = next((answer for key in keys if isinstance(answer := found[key], ChatError)), None)
+            new = pool.map(lambda prompt: self._ask(prompt, budget), unasked.values())
+            answers = self._kept | dict(zip(unasked, new, strict=True))
+        self._count_failures([answers[key] for key in unasked])
+        failed = next((answer for key in keys if isinstance(answer := answers[key], ChatError)), None)
         keep_all = failed is not None and len(prompts) > 1
-        self._kept = {key: answer for key, answer in found.items() if keep_all or key not in keys}
+        self._kept = {key: answer for key, answer in answers.items() if keep_all or key not in keys}
         if failed is not None:
             raise failed
-        return [answer for key in keys if isinstance(answer := found[key], Completion)]
+        return [answer for key in keys if isinstance(answer := answers[key], Completion)]
 
     def _ask(self, prompt: Prompt, budget: int) -> Completion | ChatError:
         if self._chat is None:
             raise RuntimeError("call load first")
         try:
-            reply = self._chat.ask(messages(prompt, self.ears.sampling_rate), self._fields(budget))
+            reply = self._chat.ask(messages(prompt, self.limits.sampling_rate), self._fields(budget))
         except ChatError as error:
             return error
         if reply.finish == "withheld":
@@ -133,21 +138,45 @@ class ServerListener(Listener):
     def _count_failures(self, answers: Sequence[Completion | ChatError]) -> None:
         for answer in answers:
             self._n_failed = self._n_failed + 1 if isinstance(answer, ChatError) else 0
-            if self._n_failed >= PATIENCE:
+            if self._n_failed >= MAX_FAILURES:
                 raise UserError(
-                    f"{self.server.url}: {PATIENCE} threads in a row got no answer, at last: {answer}; what was "
-                    "answered is kept, run again when the server is well"
+                    f"{self.server.url}: {MAX_FAILURES} threads in a row got no answer, the last with: {answer}; all "
+                    "answers are kept; fix the server, then run the same command again"
                 )
 
 
+def messages(prompt: Prompt, rate: int) -> list[dict[str, Any]]:
+    """Return a prompt as one user turn: its audio first, then its text.
+
+    Args:
+        prompt: The prompt.
+        rate: Sampling rate of its clips in Hz.
+    """
+    if not prompt.clips:
+        return [{"role": "user", "content": prompt.text}]
+    audio = [
+        {"type": "input_audio", "input_audio": {"data": wav(clip, rate), "format": "wav"}} for clip in prompt.clips
+    ]
+    return [{"role": "user", "content": [*audio, {"type": "text", "text": prompt.text}]}]
+
+
+def wav(clip: Samples, rate: int) -> str:
+    """Return a clip as a WAV file of 16 bits, in base64."""
+    import soundfile
+
+    file = io.BytesIO()
+    soundfile.write(file, clip, rate, format="WAV", subtype="PCM_16")
+    return base64.b64encode(file.getvalue()).decode()
+
+
 def _details(prompt: Prompt, reply: ChatReply) -> dict[str, Any]:
-    """What is kept of a reply beside its text."""
+    """Return the fields of a reply for its answer record, without its text."""
     usage = reply.usage
     tokens = {"prompt": usage.prompt, "reasoning": usage.reasoning, "answer": usage.answer}
-    kept: dict[str, Any] = {"tokens": tokens, "prompt_bytes": len(prompt.text.encode(errors="replace"))}
+    fields: dict[str, Any] = {"tokens": tokens, "prompt_bytes": len(prompt.text.encode(errors="replace"))}
     if reply.reasoning:
-        kept["reasoning"] = reply.reasoning
-    return kept | {"model": reply.model, "finish_reason": reply.finish_reason, "cut": reply.finish == "cut"}
+        fields["reasoning"] = reply.reasoning
+    return fields | {"model": reply.model, "finish_reason": reply.finish_reason, "cut": reply.finish == "cut"}
 
 
 def _key(prompt: Prompt, budget: int) -> str:

@@ -1,7 +1,8 @@
-"""What a run keeps of the answers beside the predictions: `answers.jsonl`, one line per thread.
+"""Records of the answers in `answers.jsonl`, one line per thread.
 
-Systems that read a model's answers leave there what it wrote and how it was read. Every process appends to a file of
-its own, before it writes the predictions; what a kill left there without its prediction is dropped by the next session.
+Systems that ask language models record the text of each answer and the counts of its reading. Every process appends to
+its own file, before it writes the predictions. The next session drops records that a killed process left without a
+prediction.
 """
 
 from __future__ import annotations
@@ -13,112 +14,117 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from musicrs_metric.base.files import write_text
+from musicrs_metric.base.jsonl_log import JsonlLog, read_log, rewrite
 from musicrs_metric.errors import UserError
 
-Note = dict[str, Any]
+AnswerRecord = dict[str, Any]
 
 FILE = "answers.jsonl"
 
 
-class NoteWriter:
-    """The notes of one process while a run is under way.
+class AnswerLogWriter:
+    """The answer records of one process in an unfinished run.
 
     Args:
-        parts: The folder of part files.
+        parts: The folder of shards.
         rank: Number of the process.
     """
 
     def __init__(self, parts: Path, rank: int) -> None:
-        self._path = parts / f"answers{rank}.jsonl"
+        self._log = JsonlLog(parts / f"answers{rank}.jsonl")
 
-    def append(self, notes: Iterable[Note]) -> None:
-        """Write some notes; a system that has none leaves no file."""
-        lines = [_line(note) for note in notes]
-        if lines:
-            with self._path.open("a", encoding="utf-8", newline="\n") as file:
-                file.writelines(lines)
+    def append(self, records: Iterable[AnswerRecord]) -> None:
+        """Write some records. A system without records leaves no file."""
+        self._log.append(map(_line, records))
+        self._log.close()
 
 
-def gather_notes(folder: Path, parts: Path, finished: Container[str]) -> None:
-    """Leave one file with the notes of finished threads: others are of failures, or were written just before a kill.
+def merge_answer_logs(folder: Path, parts: Path, finished: Container[str]) -> None:
+    """Keep the records of finished threads only. Other records belong to failures, or to a killed process.
 
     Args:
-        folder: The run folder; an earlier session may have left a file there.
-        parts: The folder of part files.
+        folder: The run folder, in which an earlier session may have left a file.
+        parts: The folder of shards.
         finished: Threads whose predictions are on disk.
     """
     earlier = list(_read(folder / FILE))
-    if any(note["thread_id"] not in finished for note in earlier):
-        write_text(folder / FILE, (_line(note) for note in earlier if note["thread_id"] in finished))
+    if any(record["thread_id"] not in finished for record in earlier):
+        rewrite(folder / FILE, (_line(record) for record in earlier if record["thread_id"] in finished))
     files = _files(parts)
-    kept = {note["thread_id"]: note for file in files for note in _read(file) if note["thread_id"] in finished}
+    records = {record["thread_id"]: record for file in files for record in _read(file)}
+    lines = [_line(record) for thread_id, record in records.items() if thread_id in finished]
     gathered = parts / "answers0.jsonl"
-    if kept:
-        write_text(gathered, map(_line, kept.values()))
+    if lines:
+        rewrite(gathered, lines)
     for file in files:
-        if not kept or file != gathered:
+        if not lines or file != gathered:
             file.unlink()
 
 
-def answered(folder: Path, parts: Path) -> set[str]:
-    """The threads that a model answered, readably or not; the arguments are those of `finish_notes`."""
-    return {note["thread_id"] for file in [folder / FILE, *_files(parts)] for note in _read(file)}
-
-
-def finish_notes(folder: Path, parts: Path, thread_ids: Sequence[str]) -> list[Note]:
-    """Make one file of all notes, in dataset order.
+def read_records(folder: Path, parts: Path) -> dict[str, AnswerRecord]:
+    """Read the records of a finished or unfinished run.
 
     Args:
         folder: The run folder.
-        parts: Its folder of part files.
-        thread_ids: The threads whose notes are kept.
+        parts: Its folder of shards.
 
     Returns:
-        The notes.
+        Thread id to record; the last one written if a thread has several.
     """
-    files = _files(parts)
-    found = {note["thread_id"]: note for file in [folder / FILE, *files] for note in _read(file)}
-    notes = [found[thread_id] for thread_id in thread_ids if thread_id in found]
-    if notes:
-        write_text(folder / FILE, map(_line, notes))
-    for file in files:
+    return {record["thread_id"]: record for file in [folder / FILE, *_files(parts)] for record in _read(file)}
+
+
+def finish_answer_log(folder: Path, parts: Path, thread_ids: Sequence[str]) -> list[AnswerRecord]:
+    """Write all records to one file, in dataset order.
+
+    Args:
+        folder: The run folder.
+        parts: Its folder of shards.
+        thread_ids: The threads whose records are kept.
+
+    Returns:
+        The records.
+    """
+    by_thread = read_records(folder, parts)
+    records = [by_thread[thread_id] for thread_id in thread_ids if thread_id in by_thread]
+    if records:
+        rewrite(folder / FILE, map(_line, records))
+    for file in _files(parts):
         file.unlink()
-    return notes
+    return records
 
 
 def read_answers(folder: Path) -> dict[str, str | None]:
-    """Read what a model wrote in a finished run.
+    """Read the answers of a finished run.
 
     Args:
         folder: The run folder.
 
     Returns:
-        Thread id to answer, None where the model was asked for no text; empty where the run kept none.
+        Thread id to answer, None if the model was not asked for text; empty if the run recorded none.
 
     Raises:
-        UserError: A line is no such note.
+        UserError: A line is not an answer record.
     """
     file = folder / FILE
-    if not file.exists():
-        return {}
     answers: dict[str, str | None] = {}
-    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+    for line in read_log(file):
         try:
-            note = json.loads(line)
-            thread_id, answer = note["thread_id"], note.get("answer")
+            record = json.loads(line.data)
+            thread_id, answer = record["thread_id"], record.get("answer")
         except (ValueError, TypeError, KeyError, AttributeError):
             thread_id, answer = None, None
         if not isinstance(thread_id, str) or not isinstance(answer, str | None):
             raise UserError(
-                f'{file}, line {number}: expected {{"thread_id": "t3_...", "answer": "text", ...}} as a run writes it'
+                f"{file}, line {line.number}: expected "
+                '{"thread_id": "t3_...", "answer": "text", ...} as a run writes it'
             )
         answers[thread_id] = answer
     return answers
 
 
 def sum_ledgers(ledgers: Iterable[Mapping[str, int] | None]) -> dict[str, int]:
-    """Add counts up by name; what is 0 everywhere stays, as 0."""
+    """Add counts by name. A count that is 0 everywhere stays as 0."""
     total = Counter[str]()
     for ledger in ledgers:
         total.update(ledger or {})
@@ -126,16 +132,15 @@ def sum_ledgers(ledgers: Iterable[Mapping[str, int] | None]) -> dict[str, int]:
 
 
 def _files(parts: Path) -> list[Path]:
-    """The files of all processes, the one that was written last at the end."""
+    """List the files of all processes, the last written one at the end."""
     return sorted(parts.glob("answers[0-9]*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
 
 
-def _read(file: Path) -> Iterator[Note]:
-    if file.exists():
-        for line in file.read_bytes().splitlines():
-            with suppress(ValueError):  # cut short by a kill; its thread is ranked again
-                yield json.loads(line)
+def _read(file: Path) -> Iterator[AnswerRecord]:
+    for line in read_log(file):
+        with suppress(ValueError):  # torn by a kill; its thread is ranked again
+            yield json.loads(line.data)
 
 
-def _line(note: Note) -> str:
-    return json.dumps(note, allow_nan=False) + "\n"  # escapes what is half a character, as models may write it
+def _line(record: AnswerRecord) -> str:
+    return json.dumps(record, allow_nan=False)  # escapes half surrogate pairs, which models may write

@@ -1,4 +1,4 @@
-"""The run card of a run: drafted before it starts, when it tells one run from another, and completed when it ends."""
+"""The run card: drafted before the run, to distinguish it from other runs, and completed at its end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import os
 import platform
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -19,51 +18,52 @@ from musicrs_dataset.records import Thread
 from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.predictions import Prediction
-from musicrs_metric.runs.run_card import RUN_CARD, RunCard, write_run_card
+from musicrs_metric.runs.run_card import RUN_CARD, RunCard, format_run_card
 
 from ..data import Data
 from ..generative.settings import RENAMED
-from ..options import as_json, chosen, passing
+from ..options import as_json, changed_options, passing_options
 from ..system import System
-from .guard import blaming
+from .guard import attribute_errors
 from .processes import Processes
 
-# What may differ between two sessions of one run: where the data lies, what the run is called, and how it went.
+# Fields that may differ between two sessions of one run: place of the data, name of the run, and its results.
 _NOT_IDENTITY = {
     "name", "dataset", "licence", "open_weights", "trained", "paradigm", "pools",
     "outcomes", "audio_coverage", "code_version", "wall_time_s", "hardware", "created_at", "extra",
 }  # fmt: skip
 
-# Where a card names the options that may differ, too.
+# Field with the names of the options that may differ, too.
 _PASSING = "passing_settings"
-# Where it keeps what they were in earlier sessions.
+# Field with their values in earlier sessions.
 _EARLIER = "earlier_settings"
 
 
 def draft_card(system: System, system_name: str, data: Data, name: str | None = None) -> RunCard:
-    """Say what a run will be.
+    """Draft the card of a run.
 
     Args:
-        system: The system, its options and context.
-        system_name: What the user called it.
+        system: The system, with its options and context.
+        system_name: Name of the system on the command line.
         data: The dataset.
-        name: What tables are to call the run; the system's name and its chosen options where None. A control and an
-            order of the pools are added to it, so that no table takes the run for a plain one.
+        name: Name of the run in tables; None for the name of the system and its changed options. A control and an order
+            of the pools are added to the name, so that no table shows the run as a plain one.
 
     Returns:
-        The card without what only the end of the run can tell.
+        The card without the fields that are known at the end only.
 
     Raises:
-        UserError: An error in the system's own code, or something that no card may hold, such as an unknown paradigm.
+        UserError: The code of the system raised an error, or a field holds a value that no card may hold, such as an
+            unknown paradigm.
     """
     declared = system.declaration
-    with blaming(declared.name, "facts"):
-        facts = asdict(system.facts())
-    with blaming(declared.name, "reads"):
+    with attribute_errors(declared.name, "run_facts"):
+        facts = asdict(system.run_facts())
+    with attribute_errors(declared.name, "reads"):
         reads = system.reads
-    name = name or f"{declared.name} {chosen(system.options)}".strip()
+    name = name or f"{declared.name} {changed_options(system.options)}".strip()
     card = RunCard(
-        name=", ".join([name, *_peculiar(data)]),
+        name=", ".join([name, *_name_suffixes(data)]),
         paradigm=declared.paradigm,
         modality=system.context.modality,
         dataset=data.references.name,
@@ -82,7 +82,7 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         settings=as_json(system.options),
         extra=facts.pop("extra")
         | {"system": system_name, "texts": _texts(data.threads)}
-        | _made(data)
+        | _variant(data)
         | _passing(system.options),
         **facts,
     )
@@ -97,14 +97,14 @@ def complete_card(
     wall_time_s: float | None,
     audio_coverage: dict[str, float] | None,
 ) -> RunCard:
-    """Add how a run went.
+    """Add the fields that are known at the end of a run.
 
     Args:
         card: The draft.
         predictions: All predictions.
         processes: The processes that shared the run.
-        wall_time_s: How long it took; None where part of it was done earlier and nobody knows.
-        audio_coverage: How much was heard; None where the system hears nothing.
+        wall_time_s: Duration in seconds; None if an earlier session ranked a part.
+        audio_coverage: Audio used; None if the system uses no clips.
     """
     hardware = f"{platform.machine()}, {os.cpu_count()} CPU cores"
     return replace(
@@ -119,16 +119,16 @@ def complete_card(
 
 
 def count_outcomes(predictions: Iterable[Prediction]) -> dict[str, int]:
-    """Number of threads per outcome; a system that does not say how an answer came about answered in order."""
+    """Count threads per outcome. A prediction without an outcome counts as "ok"."""
     return dict(sorted(Counter(prediction.outcome or "ok" for prediction in predictions).items()))
 
 
 def identity(card: RunCard, passing: Collection[str] | None = None) -> dict[str, Any]:
-    """What makes two runs the same one: everything that a prediction depends on.
+    """Return the fields that two sessions of one run share: everything on which a prediction depends.
 
     Args:
         card: The card.
-        passing: The options that may differ; those that the card names where None.
+        passing: Names of the options that may differ; None for those that the card names.
     """
     values = {key: value for key, value in asdict(card).items() if key not in _NOT_IDENTITY}
     passing = card.extra.get(_PASSING, ()) if passing is None else passing
@@ -141,7 +141,7 @@ def identity(card: RunCard, passing: Collection[str] | None = None) -> dict[str,
 
 
 def identity_hash(card: RunCard) -> str:
-    """A short name for `identity`, the same as in part files that were written before a protocol was renamed."""
+    """Return a short hash of `identity`, which stays as it was before a protocol was renamed."""
     values = identity(card)
     former = {new: old for old, new in RENAMED.items()}
     for holder in (values, values["settings"]):
@@ -151,7 +151,7 @@ def identity_hash(card: RunCard) -> str:
 
 
 def differences(earlier: RunCard, now: RunCard) -> Iterator[str]:
-    """Name what makes two runs different ones, the options one by one."""
+    """Yield the differences between two runs, one per field or option."""
     # An option that this version lets differ may have been part of the identity when the earlier run was made.
     passing = {*earlier.extra.get(_PASSING, ()), *now.extra.get(_PASSING, ())}
     before, after = (_flat(identity(card, passing)) for card in (earlier, now))
@@ -161,38 +161,40 @@ def differences(earlier: RunCard, now: RunCard) -> Iterator[str]:
 
 
 def code_version() -> str:
-    """Version of the project and, in a checkout, the commit, marked where files were changed since."""
+    """Return the version of the project, in a checkout with the commit and a mark for changed files."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
-    quiet = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}  # looking must not get in the way of a git that works
+    environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}  # must not block another git command
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10, env=quiet)  # noqa: S603
+        git = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, check=True, timeout=10, env=environment
+        )
     except (OSError, subprocess.SubprocessError):
         return musicrs_metric.__version__
-    return f"{musicrs_metric.__version__}+{found.stdout.strip()}"
+    return f"{musicrs_metric.__version__}+{git.stdout.strip()}"
 
 
 def passing_settings(card: RunCard) -> dict[str, Any]:
-    """The options that may differ between two sessions of one run, such as the URL of a server."""
+    """Return the options that may differ between two sessions of one run, such as the URL of a server."""
     names = card.extra.get(_PASSING, ())
     return {name: value for name, value in card.settings.items() if name in names}
 
 
 def carry_changes(card: RunCard, earlier: RunCard) -> RunCard:
-    """The card with what `note_changes` put on that of an earlier session."""
-    kept = {_EARLIER: earlier.extra[_EARLIER]} if _EARLIER in earlier.extra else {}
-    return replace(card, extra=card.extra | kept)
+    """Copy the changes that `record_changes` recorded in an earlier session."""
+    changes = {_EARLIER: earlier.extra[_EARLIER]} if _EARLIER in earlier.extra else {}
+    return replace(card, extra=card.extra | changes)
 
 
-def note_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[RunCard, list[str]]:
-    """Keep on the card what an earlier session of the run did otherwise.
+def record_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[RunCard, list[str]]:
+    """Record on the card which values differed in an earlier session.
 
     Args:
         card: The card of this session.
         before: Names and values of the earlier session.
-        now: Names and values of this one.
+        now: Names and values of this session.
 
     Returns:
-        The card, with what changed under "earlier_settings", and a line per change.
+        The card with the former values under "earlier_settings", and one line per change.
     """
     changed = {name: before[name] for name in now if name in before and before[name] != now[name]}
     if not changed:
@@ -206,17 +208,16 @@ def note_changes(card: RunCard, before: Mapping[str, Any], now: Mapping[str, Any
 
 
 def _check(card: RunCard, system: str) -> None:
-    """Refuse before the run what could not be written at its start, or not be read after its end."""
-    with tempfile.TemporaryDirectory() as folder, blaming(system, "its declaration, options or facts"):
-        file = Path(folder) / RUN_CARD
+    """Refuse a card that could not be written at the start of the run, or not be read after its end."""
+    with attribute_errors(system, "its declaration, options or run_facts"):
         try:
-            write_run_card(file, card)
+            format_run_card(card)
         except UserError as error:
-            raise UserError(f"system {system}: {str(error).removeprefix(f'{file}: ')}") from error
+            raise UserError(f"system {system}: {str(error).removeprefix(f'{RUN_CARD}: ')}") from error
 
 
 def _texts(threads: Sequence[Thread]) -> str:
-    """Hash of what the fingerprint leaves out and systems read: queries, posts, and which clips there are."""
+    """Hash the data that systems read and the fingerprint does not cover: queries, posts and clips."""
     digest = hashlib.sha256()
     for thread in threads:
         clips = [(clip.video_id, clip.start_s, clip.duration_s, clip.sha256) for clip in thread.clips or ()]
@@ -224,21 +225,21 @@ def _texts(threads: Sequence[Thread]) -> str:
     return digest.hexdigest()
 
 
-def _peculiar(data: Data) -> Iterator[str]:
+def _name_suffixes(data: Data) -> Iterator[str]:
     if data.control is not None:
         yield data.control.swap
     if data.order is not None:
         yield str(data.order)
 
 
-def _made(data: Data) -> dict[str, Any]:
+def _variant(data: Data) -> dict[str, Any]:
     control, order = data.control, data.order
-    swapped = {} if control is None else {"control": control.swap, "control_other_genre": control.n_other_genre}
-    return swapped if order is None else swapped | {"order": order.number}
+    fields = {} if control is None else {"control": control.swap, "control_other_genre": control.n_other_genre}
+    return fields if order is None else fields | {"order": order.number}
 
 
 def _passing(options: Any) -> dict[str, Any]:
-    names = passing(options)
+    names = passing_options(options)
     return {_PASSING: names} if names else {}
 
 

@@ -1,4 +1,4 @@
-"""What a run would do, told before it does it: nothing is loaded, ranked or written."""
+"""Describe a run before it starts. Nothing is loaded, ranked or written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from musicrs_metric.errors import count
 
 from .card import draft_card
-from .guard import blaming
+from .guard import attribute_errors
 from .missing_audio import check_clips
-from .runner import Plan, survey
+from .runner import Plan, inspect_threads
 
 
 def dry_run(plan: Plan) -> Iterator[str]:
@@ -19,18 +19,18 @@ def dry_run(plan: Plan) -> Iterator[str]:
         plan: The run.
 
     Yields:
-        Lines: what is run on what, and what the system says of it.
+        Lines about run, dataset and system.
 
     Raises:
-        UserError: What would end the run before its first thread.
+        UserError: An error would end the run before its first thread.
     """
     system, threads = plan.system, plan.data.threads
     check_clips(threads, system.context.missing_audio)
-    survey(plan)
+    inspect_threads(plan)
     card = draft_card(system, plan.system_name, plan.data, plan.name)
     n = len(plan.wanted({}))
     yield f"{card.name}, {card.modality}: {n} of {count(len(threads), 'thread')} of {card.dataset} ({card.config})"
-    known = {
+    fields = {
         "model": card.model_id,
         "revision": card.model_revision,
         "protocol": card.protocol,
@@ -38,9 +38,9 @@ def dry_run(plan: Plan) -> Iterator[str]:
         "clips": card.clip_plan,
         "threads without clips": card.missing_audio,
     }
-    yield from (f"{name}: {value}" for name, value in known.items() if value is not None)
-    with blaming(system.declaration.name, "outlook"):
-        yield from system.outlook(threads[0].without_labels(), plan.batch_size or system.declaration.batch_size)
+    yield from (f"{name}: {value}" for name, value in fields.items() if value is not None)
+    with attribute_errors(system.declaration.name, "describe_run"):
+        yield from system.describe_run(threads[0].without_labels(), plan.batch_size or system.declaration.batch_size)
         wanted = set(plan.wanted({}))
         yield from system.estimate([thread.without_labels() for thread in threads if thread.thread_id in wanted])
     yield "Nothing was loaded and nothing was written (--dry-run)."

@@ -1,4 +1,4 @@
-"""From a batch of threads to exactly one valid prediction each, whatever the system does.
+"""Get exactly one valid prediction per thread, whatever the system does.
 
 A failure is an outcome in the file, counted and shown, never a missing line. A system that fails on every thread is
 broken, and its run stops.
@@ -13,49 +13,50 @@ from pathlib import Path
 
 from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.errors import UserError
-from musicrs_metric.runs.predictions import Prediction, PredictionError, format_line
+from musicrs_metric.runs.prediction_line import check_prediction
+from musicrs_metric.runs.predictions import Prediction, PredictionError
 
 from ..system import System, Task
 from .missing_audio import rank_by_policy
 
 FAILURES = "failures.log"
-# A system that has failed this often before its first success is not unlucky but broken.
-PATIENCE = 5
+# A system that has failed this often before its first success is broken, not unlucky.
+MAX_FAILURES = 5
 
 
 @contextmanager
-def blaming(system: str, call: str, log: Path | None = None) -> Iterator[None]:
-    """Run a call of a system other than `rank`, so that its errors end in one line that names system and call.
+def attribute_errors(system: str, call: str, log: Path | None = None) -> Iterator[None]:
+    """Turn errors of a system into one line that names system and call. For all calls but `rank`.
 
     Args:
         system: Name of the system.
-        call: What is called.
-        log: File to which the traceback is appended; None where the run has no folder yet.
+        call: Name of the call.
+        log: File that gets the traceback; None if the run has no folder yet.
 
     Raises:
-        UserError: The call raised something, or tried to exit.
+        UserError: The call raised an error, or tried to exit.
     """
     try:
         yield
     except UserError:
         raise
     except (Exception, SystemExit) as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename}, line {place.lineno}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        source = f"{frame.filename}, line {frame.lineno}"
         if log is not None:
             _append(log, f"{system}, {call}", error)
-            where = f"the traceback is in {log}"
-        raise UserError(f"system {system}, in {call}: {_one_line(error)}; {where}") from error
+            source = f"the traceback is in {log}"
+        raise UserError(f"system {system}, in {call}: {_one_line(error)}; {source}") from error
 
 
-class Answers:
-    """Asks a system for predictions and stands in for those it fails to give.
+class SafeRanker:
+    """Asks a system for predictions, and replaces those that fail.
 
     Args:
         system: The system, prepared.
-        log: File to which the traceback of each failure is appended.
+        log: File that gets the traceback of each failure.
         say: Called with one line per failure.
-        has_answered: Whether the system has answered a thread in an earlier session, so that it is not broken.
+        has_answered: Whether the system has ranked a thread in an earlier session, so that it is not broken.
     """
 
     def __init__(self, system: System, log: Path, say: Callable[[str], None], *, has_answered: bool = False) -> None:
@@ -64,17 +65,17 @@ class Answers:
         self._n_failed = 0
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
-        """Rank a batch; where that fails, its threads one by one.
+        """Rank a batch. If that fails, rank its threads one by one.
 
         Args:
             batch: At least one task.
 
         Returns:
-            One prediction per task; a thread on which the system failed has outcome "failed" and its pool in a seeded
-            random order, none of it answered.
+            One valid prediction per task. A failed thread has the outcome "failed" and its pool in a seeded random
+            order, with no candidate answered.
 
         Raises:
-            UserError: The system says that the user has to act, or has failed on every thread so far.
+            UserError: The user must act, or the system has failed on every thread so far.
         """
         try:
             predictions = self._ask(batch)
@@ -94,7 +95,7 @@ class Answers:
         predictions = rank_by_policy(self._system, batch)
         for prediction in predictions:
             try:
-                format_line(prediction)
+                check_prediction(prediction)
             except PredictionError as error:
                 raise ValueError(str(error)) from error
         return predictions
@@ -105,9 +106,9 @@ class Answers:
         _append(self._log, f"thread {thread.thread_id}", error)
         reason = _one_line(error)
         self._say(f"thread {thread.thread_id} failed: {reason}")
-        if not self._has_answered and self._n_failed >= PATIENCE:
+        if not self._has_answered and self._n_failed >= MAX_FAILURES:
             raise UserError(
-                f"{self._system.declaration.name} failed on each of its first {PATIENCE} threads, at last with "
+                f"{self._system.declaration.name} failed on each of its first {MAX_FAILURES} threads, the last with "
                 f"{reason}; tracebacks are in {self._log}"
             ) from error
         ranking = shuffled(thread.candidates, self._system.context.seed, thread.thread_id, "failed")

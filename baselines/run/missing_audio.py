@@ -1,16 +1,16 @@
-"""What is heard of a thread's clips, and what becomes of a thread that has none: a policy, and never an accident.
+"""Policies for threads without clips, and the record of the audio that a run used.
 
-zero    The thread gets an empty ranking, which scores 0 and is counted. The default where there is nothing but clips.
-text    The system ranks by the query alone. The default where there is a query.
+zero    The thread gets an empty ranking, which scores 0 and is counted. Default in audio_only.
+text    The system ranks by the query alone. Default in audio_query.
 error   The run stops.
 
-Either way the thread's outcome is "no_audio", and the run card names the policy. A clip that is there and cannot be
-decoded is another matter: it fails its thread, and the log names it.
+With zero and text, the outcome of the thread is "no_audio". The run card names the policy. A clip that exists and
+cannot be decoded is different: its thread fails, and the log names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,41 +25,41 @@ from ..system import MissingAudio, System, Task
 
 
 def choose_policy(system: type[System], modality: Modality, chosen: MissingAudio | None) -> MissingAudio | None:
-    """Settle what is done with threads that have no clip.
+    """Choose the policy for threads without clips.
 
     Args:
         system: The system.
-        modality: What of a thread it is given.
-        chosen: What the user said.
+        modality: Data of a thread that the system uses.
+        chosen: Policy that the user set; None for the default.
 
     Returns:
-        The policy; None where the system hears nothing and needs none.
+        The policy; None if the system uses no clips.
 
     Raises:
-        UserError: The user asked for a policy where none is needed, or for a query where there is none.
+        UserError: The user set a policy although the system uses no clips, or "text" although there is no query.
     """
-    if not system.hears or modality == "query_only":
+    if not system.uses_audio or modality == "query_only":
         if chosen is not None:
             name = system.declaration.name
-            raise UserError(f"--missing-audio {chosen}: {name} hears no clips in {modality}; leave it out")
+            raise UserError(f"--missing-audio {chosen}: {name} uses no clips in {modality}; leave it out")
         return None
     if chosen == "text" and modality == "audio_only":
-        raise UserError("--missing-audio text: audio_only has no query to fall back on; expected zero or error")
+        raise UserError("--missing-audio text: audio_only has no query to rank by; expected zero or error")
     return chosen or ("zero" if modality == "audio_only" else "text")
 
 
 def check_clips(threads: Sequence[Thread], policy: MissingAudio | None) -> None:
-    """Stop a run before it begins that would hear nothing at all, or must not meet a thread without clips.
+    """Refuse a run that needs clips if there are none, or if the policy is "error" and one thread has none.
 
     Raises:
-        UserError: No thread has a clip and the system hears; or the policy is "error" and one has none.
+        UserError: No thread has a clip and the system uses clips, or the policy is "error" and a thread has none.
     """
     if policy is None:
         return
     without = [thread.thread_id for thread in threads if not thread.clips]
     if len(without) == len(threads):
         raise UserError(
-            "no thread of the dataset has a clip, so there is nothing to hear; build it with --audio (see "
+            "no thread of the dataset has a clip, so there is no audio to use; build it with --audio (see "
             "`python -m musicrs_dataset audio --help`), or run with --modality query_only"
         )
     if policy == "error" and without:
@@ -70,7 +70,7 @@ def check_clips(threads: Sequence[Thread], policy: MissingAudio | None) -> None:
 
 
 def rank_by_policy(system: System, batch: Sequence[Task]) -> list[Prediction]:
-    """Ask a system for rankings, and deal with threads that have no clips.
+    """Ask a system for rankings, and apply the policy to threads without clips.
 
     Args:
         system: The system.
@@ -80,15 +80,15 @@ def rank_by_policy(system: System, batch: Sequence[Task]) -> list[Prediction]:
         One prediction per task, in the order of the batch.
 
     Raises:
-        TypeError: The system returned something else than a list of predictions.
-        ValueError: It returned predictions of other threads than it was asked for, or of too few or too many.
+        TypeError: The system did not return a list of predictions.
+        ValueError: The system returned predictions of other threads, or too few or too many.
     """
     policy = system.context.missing_audio
     asked = [task for task in batch if policy != "zero" or task.thread.clips]
     answers = _checked(system.rank(asked), [task.thread.thread_id for task in asked]) if asked else []
     answer_to = {answer.thread_id: answer for answer in answers}
     return [
-        _marked(answer_to[task.thread.thread_id], heard=policy is None or bool(task.thread.clips))
+        _marked(answer_to[task.thread.thread_id], has_audio=policy is None or bool(task.thread.clips))
         if task.thread.thread_id in answer_to
         else Prediction(task.thread.thread_id, (), outcome="no_audio", n_answered=0)
         for task in batch
@@ -96,7 +96,7 @@ def rank_by_policy(system: System, batch: Sequence[Task]) -> list[Prediction]:
 
 
 def _checked(answers: Any, asked: Sequence[str]) -> Sequence[Prediction]:
-    """What `System.rank` returned, after a look at whether it is what it is to be."""
+    """Check that `System.rank` returned one prediction per task, in order."""
     if not isinstance(answers, Sequence) or isinstance(answers, str):
         raise TypeError(f"rank returned {show(answers)}, expected a list with one Prediction per thread")
     other = next((answer for answer in answers if not isinstance(answer, Prediction)), None)
@@ -105,21 +105,21 @@ def _checked(answers: Any, asked: Sequence[str]) -> Sequence[Prediction]:
     answered = [answer.thread_id for answer in answers]
     if answered != list(asked):
         raise ValueError(
-            f"rank was given {count(len(asked), 'thread')} and returned {count(len(answered), 'prediction')}"
+            f"rank got {count(len(asked), 'thread')} and returned {count(len(answered), 'prediction')}"
             + (f", of {some(answered)} in place of {some(asked)}" if len(asked) == len(answered) else "")
             + "; expected one per thread, in their order"
         )
     return answers
 
 
-def _marked(prediction: Prediction, heard: bool) -> Prediction:
-    if heard or prediction.outcome not in (None, "ok"):
+def _marked(prediction: Prediction, has_audio: bool) -> Prediction:
+    if has_audio or prediction.outcome not in (None, "ok"):
         return prediction
     return replace(prediction, outcome="no_audio")
 
 
-class Heard(NamedTuple):
-    """What was heard of a thread.
+class AudioUsage(NamedTuple):
+    """Audio used of a thread.
 
     Attributes:
         thread: The thread.
@@ -130,37 +130,40 @@ class Heard(NamedTuple):
     seconds: Sequence[float]
 
     def line(self) -> str:
-        """The thread's line of the record: each clip with its length and what was heard of it, in seconds."""
+        """Return the line of `audio.jsonl`: length and used part of each clip, in seconds."""
         pairs = zip(self.thread.clips or (), self.seconds, strict=True)
         clips = [{"video_id": clip.video_id, "offered_s": clip.duration_s, "used_s": used} for clip, used in pairs]
         return to_json({"thread_id": self.thread.thread_id, "clips": clips}) + "\n"
 
 
-class Record:
-    """How much of the clips a run heard, thread by thread.
+class AudioCoverage:
+    """Audio used in a run, thread by thread.
 
     Args:
         system: The system.
         threads: The threads that it ranked.
-        failed: Those that it failed on without an answer, so that nothing of their clips was used.
+        failed: Threads without an answer, whose clips count as unused.
     """
 
     FILE = "audio.jsonl"
 
     def __init__(self, system: System, threads: Iterable[Thread], failed: Container[str] = ()) -> None:
-        self._heard = [
-            Heard(thread, [0.0] * len(thread.clips or ()) if thread.thread_id in failed else system.heard(thread))
+        self._usage = [
+            AudioUsage(
+                thread,
+                [0.0] * len(thread.clips or ()) if thread.thread_id in failed else system.audio_used(thread),
+            )
             for thread in threads
         ]
 
     def coverage(self) -> dict[str, float]:
-        """Share of the threads that have clips, and the mean seconds that those offer and that were used of them."""
-        with_clips = [heard for heard in self._heard if heard.thread.clips]
+        """Return the share of threads with clips, and the mean seconds that these offer and that were used."""
+        with_clips = [usage for usage in self._usage if usage.thread.clips]
         n = max(len(with_clips), 1)
-        offered = sum(clip.duration_s for heard in with_clips for clip in heard.thread.clips or ())
-        used = sum(sum(heard.seconds) for heard in with_clips)
+        offered = sum(clip.duration_s for usage in with_clips for clip in usage.thread.clips or ())
+        used = sum(sum(usage.seconds) for usage in with_clips)
         shares = {
-            "threads": len(with_clips) / len(self._heard),
+            "threads": len(with_clips) / len(self._usage),
             "seconds_offered": offered / n,
             "seconds_used": used / n,
         }
@@ -168,7 +171,4 @@ class Record:
 
     def write(self, folder: Path) -> None:
         """Write `audio.jsonl`, one line per thread."""
-        write_text(folder / self.FILE, self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        return (heard.line() for heard in self._heard)
+        write_text(folder / self.FILE, (usage.line() for usage in self._usage))

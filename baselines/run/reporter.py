@@ -1,4 +1,4 @@
-"""What the user sees while a run is under way, on standard error: lines, and a progress bar where it is a terminal."""
+"""Progress of a run on standard error: lines, and a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _ESTIMATED_FROM = 3600  # seconds
 
 
 class Reporter:
-    """Tells the user how a run goes.
+    """Shows the progress of a run.
 
     Args:
-        console: Where to write; None for silence.
-        bar: Whether to show progress; of several processes one does.
+        console: Console of the output; None for no output.
+        bar: Whether to show progress. Of several processes, one does.
     """
 
     def __init__(self, console: Console | None = None, *, bar: bool = True) -> None:
         self._console, self._bar = console, bar
 
     def say(self, line: str) -> None:
-        """Show a line as it stands."""
+        """Show a line without markup."""
         if self._console is not None:
             say(self._console, line)
 
@@ -35,14 +35,14 @@ class Reporter:
         """Show progress while the block runs: a bar on a terminal, and lines in a log file.
 
         Args:
-            label: What is being done.
-            total: Number of threads to do.
+            label: Name of the task.
+            total: Number of threads to rank.
 
         Yields:
-            A function to call with the number of threads just done, and how fast it goes in words, if anyone knows.
+            A function that takes the number of threads just ranked, and the throughput as text, which may be empty.
         """
         if self._console is None or not self._bar:
-            yield lambda _done, _pace: None
+            yield lambda _done, _throughput: None
             return
         if not self._console.is_interactive:
             yield ProgressLines(self.say, label, total).advance
@@ -50,9 +50,9 @@ class Reporter:
         from rich.markup import escape
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        words, pace = TextColumn("{task.description}"), TextColumn("{task.fields[pace]}")
-        columns = (words, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), pace)
-        # A thread may take a language model minutes, and the time left is estimated from several.
+        text, throughput = TextColumn("{task.description}"), TextColumn("{task.fields[throughput]}")
+        columns = (text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), throughput)
+        # A thread may take a language model minutes, so the time left is estimated from a long period.
         with Progress(*columns, console=self._console, speed_estimate_period=_ESTIMATED_FROM) as progress:
-            task = progress.add_task(escape(label), total=total, pace="")
-            yield lambda done, at: progress.update(task, advance=done, pace=at)
+            task = progress.add_task(escape(label), total=total, throughput="")
+            yield lambda done, speed: progress.update(task, advance=done, throughput=speed)

@@ -1,42 +1,37 @@
-"""The files of a run that is under way: what survives a kill, and how many files become one.
+"""The files of an unfinished run, which survive a kill, and their merge into one file.
 
-Every process appends the threads it has finished to a file of its own, as whole lines, and forces them to disk. A
-process that is killed leaves at most one line cut short. Whoever takes the run up again, with however many processes,
-gathers what is whole and of the same configuration into one file, and goes on from there.
+Every process appends its finished threads to its own file, as whole lines, and brings them to the disk. A killed
+process leaves at most one torn line. A resumed run, with any number of processes, merges the whole lines of the same
+configuration into one file and continues from there.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from musicrs_metric.base.files import strict_json, to_json, write_text
+from musicrs_metric.base.files import strict_json, to_json
+from musicrs_metric.base.jsonl_log import JsonlLog, read_log, rewrite
 from musicrs_metric.errors import UserError, count, some
-from musicrs_metric.runs.predictions import Prediction, format_line, parse_line
+from musicrs_metric.runs.prediction_line import prediction_fields
+from musicrs_metric.runs.predictions import Prediction, parse_line
 
 GATHERED = "gathered.jsonl"
 
 
-def part_files(folder: Path) -> list[Path]:
-    """The files that processes and `gather` write; whatever else lies in the folder is nobody's business here."""
+def shard_files(folder: Path) -> list[Path]:
+    """List the files that processes and `merge_shards` write, and no other files of the folder."""
     return sorted([*folder.glob(GATHERED), *folder.glob("rank[0-9]*.jsonl")])
 
 
-def part_lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
-    """Predictions as lines of a part file, each with the configuration that it was made under."""
-    for prediction in predictions:
-        yield to_json(strict_json(format_line(prediction)) | {"config": config}) + "\n"
-
-
-class Found(NamedTuple):
-    """What earlier processes left.
+class ShardContents(NamedTuple):
+    """Predictions of earlier processes.
 
     Attributes:
-        predictions: Thread id to prediction; of two lines for one thread the first.
+        predictions: Thread id to prediction; the first of two lines for one thread.
         set_aside: Number of lines that are not reused, by reason.
     """
 
@@ -44,78 +39,82 @@ class Found(NamedTuple):
     set_aside: Counter[str]
 
 
-def read_parts(folder: Path, config: str, thread_ids: Container[str]) -> Found:
-    """Read what earlier processes finished.
+def read_shards(folder: Path, config: str, thread_ids: Container[str]) -> ShardContents:
+    """Read the predictions of earlier processes.
 
     Args:
-        folder: The folder of part files; it need not exist.
-        config: Hash of the configuration; a line made under another one is not reused.
-        thread_ids: The threads of the dataset; a line of another one is not reused.
+        folder: The folder of shards, which need not exist.
+        config: Hash of the configuration. Lines of another configuration are set aside.
+        thread_ids: The threads of the dataset. Lines of other threads are set aside.
     """
-    found = Found({}, Counter())
-    for file in part_files(folder):
-        for line in filter(None, file.read_bytes().split(b"\n")):
-            prediction = parse_line(line).prediction
-            if prediction is None:
-                found.set_aside["cut short or broken"] += 1
-            elif strict_json(line.decode()).get("config") != config:
-                found.set_aside["of another configuration"] += 1
-            elif prediction.thread_id not in thread_ids:
-                found.set_aside["of a thread that the dataset does not have"] += 1
-            else:
-                found.predictions.setdefault(prediction.thread_id, prediction)
-    return found
+    contents = ShardContents({}, Counter())
+    # `ShardWriter` ends its lines so; then the rest is the line of a prediction file.
+    end = f', "config": {to_json(config)}}}'.encode()
+    for line in (line for file in shard_files(folder) for line in read_log(file)):
+        is_current = line.data.endswith(end)
+        prediction = parse_line(line.data.removesuffix(end) + b"}" if is_current else line.data).prediction
+        if prediction is None:
+            contents.set_aside["cut short or broken"] += 1
+        elif not is_current and strict_json(line.data.decode()).get("config") != config:
+            contents.set_aside["of another configuration"] += 1
+        elif prediction.thread_id not in thread_ids:
+            contents.set_aside["of a thread that the dataset does not have"] += 1
+        else:
+            contents.predictions.setdefault(prediction.thread_id, prediction)
+    return contents
 
 
-def gather(folder: Path, predictions: Iterable[Prediction], config: str) -> None:
-    """Replace all part files by one that holds `predictions`; a kill in between loses nothing."""
+def merge_shards(folder: Path, predictions: Iterable[Prediction], config: str) -> None:
+    """Replace all shards by one that holds `predictions`. A kill in between loses nothing."""
     gathered = folder / GATHERED
-    write_text(gathered, part_lines(predictions, config))
-    for file in part_files(folder):
+    rewrite(gathered, _lines(predictions, config))
+    for file in shard_files(folder):
         if file != gathered:
             file.unlink()
 
 
-def share(positions: Sequence[int], rank: int, world: int) -> Sequence[int]:
-    """The positions that one of several processes takes: each position goes to exactly one, none is padded."""
+def positions_of(positions: Sequence[int], rank: int, world: int) -> Sequence[int]:
+    """Return the positions of one process. Each position belongs to exactly one process, and none is padded."""
     return positions[rank::world]
 
 
-def in_order(thread_ids: Sequence[str], found: dict[str, Prediction]) -> list[Prediction]:
-    """Put predictions into dataset order, exactly one per thread.
+def in_dataset_order(thread_ids: Sequence[str], predictions: dict[str, Prediction]) -> list[Prediction]:
+    """Return the predictions in dataset order, exactly one per thread.
 
     Raises:
         UserError: A thread has none: another process of the run ended early.
     """
-    missing = [thread_id for thread_id in thread_ids if thread_id not in found]
+    missing = [thread_id for thread_id in thread_ids if thread_id not in predictions]
     if missing:
         raise UserError(f"{count(len(missing), 'thread')} not finished: {some(missing)}; run the same command again")
-    return [found[thread_id] for thread_id in thread_ids]
+    return [predictions[thread_id] for thread_id in thread_ids]
 
 
-class PartWriter:
-    """The part file of one process.
+class ShardWriter:
+    """The shard of one process.
 
     Args:
-        folder: The folder of part files.
+        folder: The folder of shards.
         rank: Number of the process.
         config: Hash of the configuration.
     """
 
     def __init__(self, folder: Path, rank: int, config: str) -> None:
         self._config = config
-        self._file = (folder / f"rank{rank}.jsonl").open("a", encoding="utf-8", newline="\n")
+        self._log = JsonlLog(folder / f"rank{rank}.jsonl", fsync="append")
 
-    def __enter__(self) -> PartWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._log.close()
 
     def append(self, predictions: Iterable[Prediction]) -> None:
-        """Write a batch and force it to disk."""
-        self._file.writelines(part_lines(predictions, self._config))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Write a batch of valid predictions and bring it to the disk."""
+        self._log.append(_lines(predictions, self._config))
+
+
+def _lines(predictions: Iterable[Prediction], config: str) -> Iterator[str]:
+    return (to_json(prediction_fields(prediction) | {"config": config}) for prediction in predictions)

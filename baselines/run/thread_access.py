@@ -1,14 +1,14 @@
-"""What a system gets to see: the one place that gives it what it declares to read, and nothing else.
+"""Data access of a system: it gets the data that it declares to read, and nothing else.
 
 reads     `prepare` gets                  a task holds
 thread    nothing                         its own thread without labels
 pools     every thread without labels     its own thread without labels
-labels    every thread without labels     that, and the ground truth of the other threads, never its own
+labels    every thread without labels     also the ground truth of the other threads, never its own
 
-`System.survey` is shown every thread without labels, whatever a system declares: lengths may be learnt there.
+`System.inspect_threads` gets every thread without labels, whatever a system declares: it may use their lengths.
 
-This guards against mistakes: a system does not come upon labels in what it is handed. It is no wall against code that
-goes looking for them, which runs in the same process and could as well read the dataset's files.
+This guards against mistakes: a system does not find labels in its input. It does not stop code that searches for them,
+which runs in the same process and could also read the files of the dataset.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from musicrs_metric.runs.run_card import Reads
 from ..system import Task
 
 
-class Sight:
-    """Shows a dataset to a system as far as it declares to read it.
+class ThreadAccess:
+    """Gives a system the parts of a dataset that it declares to read.
 
     Args:
         threads: The dataset, labels included.
-        reads: What the system declares.
-        clips: Reads the clips of the thread at a place; None where the threads hold what there is to hear.
+        reads: Declaration of the system.
+        clips: Reads the clips of the thread at an index; None if the threads hold the bytes of their clips.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class Sight:
         self._reads = reads
         self._truth = {thread.thread_id: thread.ground_truth for thread in threads} if reads == "labels" else {}
 
-    def before(self) -> list[Thread]:
-        """What `System.prepare` is given."""
+    def for_prepare(self) -> list[Thread]:
+        """Return the threads for `System.prepare`."""
         return [] if self._reads == "thread" else [thread.without_labels() for thread in self._threads]
 
     def task(self, position: int) -> Task:
-        """The thread at a place of the dataset, as `System.rank` is given it."""
+        """Return the task of the thread at an index of the dataset, for `System.rank`."""
         thread = self._threads[position].without_labels()
         if thread.clips and self._clips is not None:
             thread = replace(thread, clips=self._clips(position))
@@ -51,7 +51,7 @@ class Sight:
 
 
 class _Others(dict[str, tuple[str, ...]]):
-    """The ground truth of all threads but one: a copy that does not hold the own labels anywhere."""
+    """Copy of the ground truth of all threads but one."""
 
     def __init__(self, truth: dict[str, tuple[str, ...]], own: str) -> None:
         super().__init__(truth)
@@ -60,5 +60,5 @@ class _Others(dict[str, tuple[str, ...]]):
 
     def __missing__(self, thread_id: str) -> tuple[str, ...]:
         if thread_id == self._own:
-            raise KeyError(f"{thread_id}: a system is not shown the ground truth of the thread that it ranks")
+            raise KeyError(f"{thread_id}: a system does not get the ground truth of the thread that it ranks")
         raise KeyError(thread_id)

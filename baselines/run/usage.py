@@ -1,6 +1,6 @@
-"""What a server counted: tokens and their cost, the names under which it answered, and prompts that it cut.
+"""Account of a server: tokens and their cost, names of the models that answered, and prompts that it cut.
 
-All of it is added up from the records of `answers.jsonl`, so that a run of several sessions counts each answer once.
+All numbers are sums over the records of `answers.jsonl`, so that a run of several sessions counts each answer once.
 """
 
 from __future__ import annotations
@@ -11,24 +11,22 @@ from typing import Any, NamedTuple
 
 from musicrs_metric.errors import count, show
 
-Record = Mapping[str, Any]
-
 KINDS = ("prompt", "reasoning", "answer")
 
-# No tokenizer takes as few tokens as one for eight bytes of these prompts; four or five bytes are usual.
+# No tokenizer needs fewer tokens than one per eight bytes of these prompts. One per four or five bytes is usual.
 _BYTES_PER_TOKEN = 8
-# Prompts of different length with one number of tokens, from which on that number is a limit of the server.
+# From this many prompts of different lengths with one number of tokens, that number is a limit of the server.
 _EQUAL = 3
-_SPREAD = 1.1  # length of the longest of them over the shortest, where other prompts have fewer tokens
+_SPREAD = 1.1  # length of the longest of them over the shortest, if other prompts have fewer tokens
 _REMEDY = "Check its context window (vLLM --max-model-len, llama.cpp -c, Ollama num_ctx) and run in another folder."
 
 
 class Prices(NamedTuple):
-    """What a million tokens cost, in the user's currency; 0 where nothing is said.
+    """Prices per million tokens, in the currency of the user; 0 by default.
 
     Attributes:
-        read: Tokens of prompts.
-        written: Tokens of reasoning and answers.
+        read: Price of prompts.
+        written: Price of reasoning and answers.
     """
 
     read: float = 0.0
@@ -36,22 +34,22 @@ class Prices(NamedTuple):
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Prices:
-        """The prices that the options of a system name."""
+        """Return the prices in the options of a system."""
         return cls(float(settings.get("price_read") or 0), float(settings.get("price_written") or 0))
 
     def cost(self, tokens: Mapping[str, int]) -> float:
-        """The price of some tokens, by kind."""
+        """Return the cost of some tokens, by kind."""
         written = tokens.get("reasoning", 0) + tokens.get("answer", 0)
         return (tokens.get("prompt", 0) * self.read + written * self.written) / 1e6
 
 
 class PromptCount(NamedTuple):
-    """How long a prompt is, and how long the server says it is.
+    """Length of a prompt, and its length by the count of the server.
 
     Attributes:
         thread_id: The thread.
         n_bytes: Length of its text in UTF-8.
-        n_tokens: Tokens that the server read, by its own count.
+        n_tokens: Tokens by the count of the server.
     """
 
     thread_id: str
@@ -60,10 +58,10 @@ class PromptCount(NamedTuple):
 
 
 class CutPrompts(NamedTuple):
-    """Prompts of which a server read less than was sent, as far as its count shows it.
+    """Prompts that a server cut, as far as its count shows it.
 
     Attributes:
-        short: Prompts whose count is far below their text: less than a token for eight bytes.
+        short: Prompts with far too few tokens for their text: less than one per eight bytes.
         equal: Prompts of different lengths that share the highest count.
     """
 
@@ -71,16 +69,16 @@ class CutPrompts(NamedTuple):
     equal: list[PromptCount]
 
 
-def usage_facts(records: Iterable[Record], prices: Prices) -> dict[str, Any]:
-    """What the run card keeps of a server's account.
+def usage_facts(records: Iterable[Mapping[str, Any]], prices: Prices) -> dict[str, Any]:
+    """Return the account of a server for the run card.
 
     Args:
-        records: Those of all threads.
-        prices: What tokens cost.
+        records: Answer records of all threads.
+        prices: Prices of tokens.
 
     Returns:
-        "tokens" by kind with the number of answers that were counted, "cost" where prices are known,
-        "models_returned" with the number of answers of each, "prompts_cut"; nothing for a model in this process.
+        "tokens" by kind with the number of counted answers, "cost" if prices are known, "models_returned" with the
+        number of answers of each, and "prompts_cut". Empty for a model in this process.
     """
     records = [record for record in records if isinstance(record.get("tokens"), Mapping)]
     if not records:
@@ -89,72 +87,73 @@ def usage_facts(records: Iterable[Record], prices: Prices) -> dict[str, Any]:
     for record in records:
         total.update({kind: record["tokens"].get(kind) or 0 for kind in KINDS})
     n_counted = sum(any(record["tokens"].get(kind) is not None for kind in KINDS) for record in records)
-    found: dict[str, Any] = {"tokens": dict(total) | {"answers_counted": n_counted}}
+    facts: dict[str, Any] = {"tokens": dict(total) | {"answers_counted": n_counted}}
     if any(prices):
-        found["cost"] = round(prices.cost(total), 6)
+        facts["cost"] = round(prices.cost(total), 6)
     models = Counter(record["model"] for record in records if record.get("model"))
     if models:
-        found["models_returned"] = dict(models.most_common())
+        facts["models_returned"] = dict(models.most_common())
     cut = cut_prompts(records)
     if any(cut):
-        found["prompts_cut"] = cut_prompt_facts(cut)
-    return found
+        facts["prompts_cut"] = cut_prompt_facts(cut)
+    return facts
 
 
 def add_usage(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up the tokens and the cost of several runs; what they do not say stays away.
+    """Add the tokens and the cost of several runs, if their cards hold them.
 
     Args:
         parts: The `extra` of their cards.
     """
-    found: dict[str, Any] = {}
+    total: dict[str, Any] = {}
     tokens = [part["tokens"] for part in parts if "tokens" in part]
     if tokens:
-        found["tokens"] = {kind: sum(each.get(kind, 0) for each in tokens) for kind in tokens[0]}
+        total["tokens"] = {kind: sum(by_kind.get(kind, 0) for by_kind in tokens) for kind in tokens[0]}
     if any("cost" in part for part in parts):
-        found["cost"] = round(sum(part.get("cost", 0.0) for part in parts), 6)
-    return found
+        total["cost"] = round(sum(part.get("cost", 0.0) for part in parts), 6)
+    return total
 
 
-def cut_prompts(records: Iterable[Record]) -> CutPrompts:
+def cut_prompts(records: Iterable[Mapping[str, Any]]) -> CutPrompts:
     """Find prompts that a server cut, by its own count of tokens.
 
-    A highest count that three or more prompts of different lengths share is a limit of the server: if all prompts share
-    it, or if their lengths differ by more than a tenth. A server that counts nothing, or 0, is not judged.
+    If three or more prompts of different lengths share the highest count, it is a limit of the server: if all prompts
+    share it, or if their lengths differ by more than a tenth. A server that counts nothing, or 0, gets no verdict.
 
     Args:
-        records: With `thread_id`, `prompt_bytes` and `tokens`.
+        records: Records with `thread_id`, `prompt_bytes` and `tokens`.
     """
     counts = [
         PromptCount(str(record.get("thread_id")), record["prompt_bytes"], n_tokens)
         for record in records
         if record.get("prompt_bytes") and (n_tokens := (record.get("tokens") or {}).get("prompt"))
     ]
-    short = [each for each in counts if each.n_tokens * _BYTES_PER_TOKEN < each.n_bytes]
-    most = max((each.n_tokens for each in counts), default=0)
-    equal = [each for each in counts if each.n_tokens == most]
-    lengths = {each.n_bytes for each in equal}
+    short = [prompt for prompt in counts if prompt.n_tokens * _BYTES_PER_TOKEN < prompt.n_bytes]
+    most = max((prompt.n_tokens for prompt in counts), default=0)
+    equal = [prompt for prompt in counts if prompt.n_tokens == most]
+    lengths = {prompt.n_bytes for prompt in equal}
     is_limit = len(lengths) >= _EQUAL and (len(equal) == len(counts) or max(lengths) > _SPREAD * min(lengths))
     return CutPrompts(short, equal if is_limit else [])
 
 
 def cut_prompt_facts(cut: CutPrompts) -> dict[str, Any]:
-    """What the run card keeps of them; empty where there are none."""
+    """Return the cut prompts for the run card; empty if there are none."""
     facts: dict[str, Any] = {}
     if cut.short:
-        facts["short"] = {"prompts": len(cut.short), "longest": max(cut.short, key=_length)._asdict()}
+        longest = max(cut.short, key=lambda prompt: prompt.n_bytes)
+        facts["short"] = {"prompts": len(cut.short), "longest": longest._asdict()}
     if cut.equal:
-        lengths = [each.n_bytes for each in cut.equal]
+        lengths = [prompt.n_bytes for prompt in cut.equal]
         tokens = cut.equal[0].n_tokens
         facts["equal"] = {"prompts": len(lengths), "n_tokens": tokens, "n_bytes": [min(lengths), max(lengths)]}
     return facts
 
 
 def cut_prompt_lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Warn of prompts that were cut.
+    """Yield a warning about cut prompts, if there are any.
 
     Args:
-        facts: From `cut_prompt_facts`.
+        facts: Result of `cut_prompt_facts`.
     """
     if "short" in facts:
         longest = facts["short"]["longest"]
@@ -172,10 +171,10 @@ def cut_prompt_lines(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def usage_lines(extra: Mapping[str, Any]) -> Iterator[str]:
-    """Say for a person what a run card keeps of a server's account.
+    """Yield the account of a server as text.
 
     Args:
-        extra: Of the card.
+        extra: `extra` of the run card.
     """
     tokens = extra.get("tokens")
     if tokens:
@@ -184,20 +183,16 @@ def usage_lines(extra: Mapping[str, Any]) -> Iterator[str]:
             f"Tokens by the server's count: {tokens['prompt']:,} of prompts, {tokens['reasoning']:,} of reasoning, "
             f"{tokens['answer']:,} of answers{cost}."
         )
-    left_out = extra.get("fields_left_out")
-    if left_out:
-        yield f"The server refuses the fields {', '.join(left_out)}; the requests were sent without them."
+    refused = extra.get("fields_left_out")
+    if refused:
+        yield f"The server refuses the fields {', '.join(refused)}. The client omitted them."
     models = extra.get("models_returned") or {}
     if len(models) > 1:
         names = ", ".join(f"{show(name)} {n}" for name, n in models.items())
-        yield f"Warning: the server answered under {len(models)} names of models: {names}."
+        yield f"Warning: the server named {len(models)} models: {names}."
     yield from cut_prompt_lines(extra.get("prompts_cut") or {})
 
 
-def _length(prompt: PromptCount) -> int:
-    return prompt.n_bytes
-
-
 def amount(cost: float) -> str:
-    """Write a price: with two decimals, and a small one with two digits that say something."""
+    """Format a cost: with two decimals, or with two significant digits if it is small."""
     return f"{cost:,.2f}" if cost >= 0.1 or cost == 0 else f"{cost:.2g}"

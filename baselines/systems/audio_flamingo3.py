@@ -1,30 +1,27 @@
-"""Audio Flamingo 3: a Whisper encoder trained for all sounds before Qwen2.5-7B, asked in words.
+"""Audio Flamingo 3: an audio encoder based on Whisper before Qwen2.5-7B, asked by prompt.
 
-It takes one piece of sound a prompt, of up to ten minutes; a thread's clips are joined into one.
+It takes one piece of audio per prompt, of up to ten minutes. The clips of a thread are joined into one.
 
 Source: Goel et al., Audio Flamingo 3, arXiv 2507.08128.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.flamingo import Flamingo
 from ..generative.transformers_model import LocalGenerative, LocalOptions
-from ..options import option
+from ..options import with_defaults
 from ..system import ALL_MODALITIES, Declaration
 
 MODEL_ID = "nvidia/audio-flamingo-3-hf"
 
 
-class AudioFlamingo3Listener(Flamingo):
+class AudioFlamingo3Model(Flamingo):
     """Audio Flamingo 3."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
-        context=32_768,  # of Qwen2.5-7B, which thinks in it
+        context=32_768,  # of Qwen2.5-7B, its language model
         tokens_per_second=25,
         clip_limit_s=600.0,
         several_clips=False,
@@ -36,13 +33,6 @@ class AudioFlamingo3Listener(Flamingo):
     processor_class = "AudioFlamingo3Processor"
 
 
-@dataclass(frozen=True)
-class AudioFlamingo3Options(LocalOptions):
-    """Options of `audio_flamingo3`."""
-
-    weights: str = option(MODEL_ID, HELP)
-
-
 class AudioFlamingo3(LocalGenerative):
     """Asks Audio Flamingo 3."""
 
@@ -51,7 +41,7 @@ class AudioFlamingo3(LocalGenerative):
         paradigm="generative",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Asks Audio Flamingo 3, which hears the clips joined into one, for a ranking.",
+        description="Asks Audio Flamingo 3 for a ranking; it takes the clips joined into one.",
         note="For non-commercial use only. In query_only, the protocol titles gives it a second of silence.",
         needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
@@ -59,8 +49,5 @@ class AudioFlamingo3(LocalGenerative):
         open_weights=True,
         batch_size=1,
     )
-    Options = AudioFlamingo3Options
-
-    def make_listener(self) -> AudioFlamingo3Listener:
-        """Audio Flamingo 3 with the chosen weights."""
-        return AudioFlamingo3Listener(self.options, self.context)
+    Options = with_defaults(LocalOptions, weights=MODEL_ID)
+    Model = AudioFlamingo3Model

@@ -1,9 +1,9 @@
-"""CLAP: candidates whose names lie closest to the clips and the query in a space of sound and language.
+"""CLAP: similarity of titles to the clips and the query in a shared space of audio and language.
 
-LAION's CLAP for music and speech, as the MusiCRS paper uses it: windows of 10 s, each cut exactly. (Given more, the
-model's own extractor would take 10 s at a random place.) The log-mel spectrogram is the extractor's, with its
-parameters and its filters, but computed by torch for all windows of a batch at once: the extractor goes from frame to
-frame in Python, which takes longer than the model where that is on a GPU.
+This is the CLAP of LAION for music and speech, as in the MusiCRS paper, with windows of exactly 10 s. (From more audio,
+its own extractor would take 10 s at a random position.) The log-mel spectrogram has the parameters and filters of the
+extractor, but torch computes it for all windows of a batch at once. The extractor loops over frames in Python, which
+takes longer than the model on a GPU.
 
 Source: Wu et al., Large-scale contrastive language-audio pretraining, ICASSP 2023,
 doi:10.1109/ICASSP49357.2023.10095969
@@ -12,7 +12,6 @@ doi:10.1109/ICASSP49357.2023.10095969
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,12 +20,11 @@ import numpy as np
 from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError, some
 
-from ..audio_text.checkpoints import HELP, find_checkpoint
-from ..audio_text.dual import DualEncoder, DualOptions
-from ..audio_text.model import AudioTextModel, CheckpointModel
+from ..audio_text.dual import CheckpointEncoder, CheckpointOptions
+from ..audio_text.model import CheckpointModel
 from ..embedding.vector_cache import Vectors
-from ..options import option
-from ..system import ALL_MODALITIES, Context, Declaration
+from ..options import with_defaults
+from ..system import ALL_MODALITIES, Declaration
 
 if TYPE_CHECKING:
     import torch
@@ -42,24 +40,24 @@ class ClapEncoder(CheckpointModel):
 
     @property
     def sampling_rate(self) -> int:
-        """48 kHz, says the published extractor."""
+        """Rate of the extractor; 48 kHz in the published model."""
         rate: int = self._extractor.sampling_rate
         return rate
 
     def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
-        """Embed windows of at most 10 s; a shorter one is repeated as often as it fits in, and silence follows."""
+        """Embed windows of at most 10 s. A shorter one is repeated as often as it fits, then followed by silence."""
         import torch
 
         with torch.inference_mode():
-            found = _projected(self._model.get_audio_features(input_features=self.log_mel(windows)))
-        vectors: Vectors = found.float().cpu().numpy()
+            features = _projected(self._model.get_audio_features(input_features=self.log_mel(windows)))
+        vectors: Vectors = features.float().cpu().numpy()
         return vectors
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 512 tokens."""
-        from ..vendored.tokens import embed_tokens
+        from ..embedding.batches import embed_tokens
 
-        # RoBERTa counts positions from behind its padding number, which is 1.
+        # RoBERTa counts positions from after its padding id, which is 1.
         longest = min(self._tokenizer.model_max_length, self._model.config.text_config.max_position_embeddings - 2)
         tokens = self._tokenizer(list(texts), truncation=True, max_length=longest)["input_ids"]
         return embed_tokens(
@@ -71,10 +69,10 @@ class ClapEncoder(CheckpointModel):
         )
 
     def log_mel(self, windows: Sequence[Samples]) -> torch.Tensor:
-        """What the extractor makes of windows, on the model's device.
+        """Compute the features of the extractor on the device of the model.
 
         Args:
-            windows: n of them, each of at most 10 s.
+            windows: n windows of at most 10 s each.
 
         Returns:
             Shape (n, 1, frames, mel bands), in dB.
@@ -99,11 +97,12 @@ class ClapEncoder(CheckpointModel):
         from transformers import ClapFeatureExtractor
 
         extractor = ClapFeatureExtractor.from_pretrained(self._checkpoint.folder)
-        found = (extractor.truncation, extractor.padding, float(extractor.max_length_s))
-        if found != ("rand_trunc", "repeatpad", self.window_s):
+        settings = (extractor.truncation, extractor.padding, float(extractor.max_length_s))
+        expected = ("rand_trunc", "repeatpad", self.window_s)
+        if settings != expected:
             raise UserError(
-                f"--weights {self._checkpoint.folder}: found a feature extractor for {found}, expected "
-                f"{('rand_trunc', 'repeatpad', self.window_s)}: a CLAP model without fusion, such as {MODEL_ID}"
+                f"--weights {self._checkpoint.folder}: found a feature extractor for {settings}, expected "
+                f"{expected}: a CLAP model without fusion, such as {MODEL_ID}"
             )
         return extractor
 
@@ -113,45 +112,31 @@ class ClapEncoder(CheckpointModel):
 
         folder = self._checkpoint.folder
         transformers.utils.logging.disable_progress_bar()  # the runner shows its own
-        model, found = transformers.ClapModel.from_pretrained(folder, output_loading_info=True)
-        if found["missing_keys"]:
-            raise UserError(f"--weights {folder}: lacks {some(sorted(found['missing_keys']))}; expected a CLAP model")
+        model, info = transformers.ClapModel.from_pretrained(folder, output_loading_info=True)
+        if info["missing_keys"]:
+            raise UserError(f"--weights {folder}: lacks {some(sorted(info['missing_keys']))}; expected a CLAP model")
         return model.float().eval().to(self._context.device)
 
 
 def _projected(features: Any) -> torch.Tensor:
-    """The projected vectors, which transformers 4 gives as they are and 5 in an object."""
+    """Return the projected vectors. transformers 5 wraps them in an object, 4 does not."""
     vectors: torch.Tensor = getattr(features, "pooler_output", features)
     return vectors
 
 
-@dataclass(frozen=True)
-class ClapOptions(DualOptions):
-    """Options of `clap`."""
-
-    weights: str = option(MODEL_ID, HELP)
-
-
-class Clap(DualEncoder):
-    """Ranks by the cosine of candidate name and thread under CLAP."""
+class Clap(CheckpointEncoder):
+    """Ranks by the cosine of title and thread under CLAP."""
 
     declaration = Declaration(
         name="clap",
         paradigm="retrieval",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Cosine of candidate name with clips, query or both under CLAP.",
+        description="Cosine of title and clips, query or both under CLAP.",
         needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="Apache-2.0",
         open_weights=True,
     )
-    Options = ClapOptions
-
-    def __init__(self, options: ClapOptions, context: Context) -> None:
-        super().__init__(options, context)
-        self.declaration = self.declaration.of_weights(options.weights)
-
-    def make_model(self) -> AudioTextModel:
-        """CLAP with the chosen weights."""
-        return ClapEncoder(find_checkpoint(self.options.weights), self.context)
+    Options = with_defaults(CheckpointOptions, weights=MODEL_ID)
+    Model = ClapEncoder

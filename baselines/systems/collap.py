@@ -1,13 +1,13 @@
-"""CoLLAP: candidates whose names lie closest to the clips and the query in a space that two linear maps open.
+"""CoLLAP: similarity of titles to the clips and the query in a space spanned by two linear maps.
 
-GPT-2 reads the words; Whisper's encoder and BEATs hear the clips; `baselines.vendored.collap` has the architecture. The
-projections that make the two comparable were never published, and the MusiCRS paper's own run drew them at random: its
-scores are chance by construction. So there is no default: `--weights` names trained projections, and `--untrained` runs
-the system as published, with the projections of `--seed`; what GPT-2, Whisper and BEATs make of a text or a window is
-cached beside the vectors, so that another seed costs no forward pass.
+GPT-2 encodes text; the encoder of Whisper and BEATs encode audio; `baselines.vendored.collap` has the architecture. The
+projections that make both comparable were never published. The own run of the MusiCRS paper drew them at random, so its
+scores are chance by construction. Therefore there is no default: `--weights` names trained projections, and
+`--untrained` runs the system as published, with projections drawn from `--seed`. The output of GPT-2, Whisper and BEATs
+is cached next to the vectors, so that another seed costs no forward pass.
 
-The paper adds scores, half the clips' cosine and half the query's. To add the vectors, as `DualEncoder` does, ranks
-alike: the scores differ by one positive factor per thread.
+The paper adds scores, half the cosine of the clips and half that of the query. `DualEncoder` adds the vectors, which
+gives the same ranking: the scores differ by one positive factor per thread.
 
 Source: Wu et al., "CoLLAP: Contrastive Long-form Language-Audio Pretraining with Musical Temporal Structure
 Augmentation" (arXiv:2410.02271).
@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError
 
-from ..audio_text.checkpoint_files import BEATS_SOURCE, find_beats, on_disk
+from ..audio_text.checkpoint_files import BEATS_SOURCE, find_beats, hash_checkpoint_file
 from ..audio_text.checkpoints import HELP, WHISPER, find_checkpoint
 from ..audio_text.dual import DualEncoder, DualOptions
 from ..audio_text.model import AudioTextModel
-from ..embedding.batches import filled
+from ..embedding.batches import fill_batch
 from ..embedding.vector_cache import VectorCache, Vectors
 from ..options import option
-from ..system import ALL_MODALITIES, Context, Declaration, Facts
+from ..system import ALL_MODALITIES, Context, Declaration, RunFacts
 
 if TYPE_CHECKING:
     from ..vendored.collap import Projection
@@ -47,18 +47,18 @@ class CollapOptions(DualOptions):
     """Options of `collap`."""
 
     weights: str | None = option(None, "trained projections, a .safetensors file; none were published")
-    untrained: bool = option(False, "take random projections, drawn from --seed, as the paper's own run did")
+    untrained: bool = option(False, "use random projections, drawn from --seed, as the own run of the paper did")
     gpt2: str = option(GPT2, HELP)
     whisper: str = option(WHISPER, HELP)
-    beats: str | None = option(None, f"checkpoint of BEATs from {BEATS_SOURCE}; needed where clips are heard")
+    beats: str | None = option(None, f"checkpoint of BEATs from {BEATS_SOURCE}; needed for audio")
 
 
 class CollapEncoder(AudioTextModel):
     """CoLLAP: two towers and two projections.
 
     Args:
-        options: Say where all of them are.
-        context: Tells the device, the modality, the seed and the cache folder.
+        options: Options of its system, with the sources of all parts.
+        context: Context of its system, with device, modality, seed and cache folder.
     """
 
     window_s: ClassVar[float] = 30.0
@@ -74,13 +74,13 @@ class CollapEncoder(AudioTextModel):
         if context.modality != "query_only":
             self._beats = find_beats(options.beats)
             self._whisper = find_checkpoint(options.whisper, "--whisper")
-            sound = f"Whisper {self._whisper.revision}, BEATs {self._beats.revision}"
-            self._features = self._cache("audio", sound)
-            towers += f", {sound}"
+            audio = f"Whisper {self._whisper.revision}, BEATs {self._beats.revision}"
+            self._features = self._cache("audio", audio)
+            towers += f", {audio}"
         if options.weights is None:
             self._revision = f"{towers}, {UNTRAINED} of seed {context.seed}"
         else:
-            self._revision = f"{towers}, projections {on_disk(Path(options.weights)).revision}"
+            self._revision = f"{towers}, projections {hash_checkpoint_file(Path(options.weights)).revision}"
 
     @property
     def revision(self) -> str:
@@ -91,31 +91,31 @@ class CollapEncoder(AudioTextModel):
         """Embed windows of at most 30 s."""
         import torch
 
-        def hear(places: list[int]) -> Vectors:
+        def run_tower(indices: list[int]) -> Vectors:
             tower = self._audio_tower
-            rows = filled([windows[place] for place in places], self.windows_at_once, self._context.device)
+            rows = fill_batch([windows[index] for index in indices], self.windows_at_once, self._context.device)
             with torch.inference_mode():
-                features: Vectors = tower(rows)[: len(places)].cpu().numpy()
+                features: Vectors = tower(rows)[: len(indices)].cpu().numpy()
             return features
 
         keys = [hashlib.sha256(window.tobytes()).digest() for window in windows]
-        return self._project("audio_proj", self._features.fetch(keys, hear))
+        return self._project("audio_proj", self._features.fetch(keys, run_tower))
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 128 tokens."""
         keys = [hashlib.sha256(text.encode()).digest() for text in texts]
-        states = self._states.fetch(keys, lambda places: self._read([texts[place] for place in places]))
+        states = self._states.fetch(keys, lambda indices: self._read([texts[index] for index in indices]))
         return self._project("text_proj", states)
 
     def save(self) -> None:
-        """Save what the towers made of texts and windows."""
+        """Save the output of the towers."""
         self._states.save()
         if self._context.modality != "query_only":
             self._features.save()
 
     def _read(self, texts: Sequence[str]) -> Vectors:
+        from ..embedding.batches import embed_tokens
         from ..vendored.collap import last_state
-        from ..vendored.tokens import embed_tokens
 
         model = self._text_tower
         ends = [self._tokenizer.eos_token_id]
@@ -177,15 +177,15 @@ class CollapEncoder(AudioTextModel):
 
 
 class Collap(DualEncoder):
-    """Ranks by the cosine of candidate name and thread under CoLLAP."""
+    """Ranks by the cosine of title and thread under CoLLAP."""
 
     declaration = Declaration(
         name="collap",
         paradigm="retrieval",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Cosine of candidate name with clips, query or both under CoLLAP (GPT-2, Whisper and BEATs).",
-        note="No trained projections were published: as published (--untrained), the score is chance by construction.",
+        description="Cosine of title and clips, query or both under CoLLAP (GPT-2, Whisper and BEATs).",
+        note="No trained projections were published. With --untrained, the score is chance by construction.",
         needs=("torch", "torchaudio", "transformers", "safetensors", "accelerate", "soundfile", "soxr"),
         model_id=f"{GPT2} + {WHISPER} + BEATs",
         licence="MIT (GPT-2, BEATs), Apache-2.0 (Whisper)",
@@ -205,13 +205,13 @@ class Collap(DualEncoder):
         self.declaration = replace(self.declaration, **changed)
 
     def make_model(self) -> AudioTextModel:
-        """CoLLAP with the chosen parts."""
+        """Make CoLLAP from the chosen parts."""
         self._encoder = CollapEncoder(self.options, self.context)
         return self._encoder
 
-    def facts(self) -> Facts:
-        """The same as of any such system; random projections are named as the protocol, too."""
-        return replace(super().facts(), protocol=UNTRAINED if self.options.untrained else None)
+    def run_facts(self) -> RunFacts:
+        """Add the random projections to the facts of every dual encoder, as the protocol."""
+        return replace(super().run_facts(), protocol=UNTRAINED if self.options.untrained else None)
 
     def close(self) -> None:
         """Save the vectors."""

@@ -1,4 +1,4 @@
-"""Descriptors: what can be measured of the clips, put into words, and compared with the names by a sentence encoder.
+"""Descriptors: measured features of the clips, put into words and compared with the titles by a sentence encoder.
 
 An audio baseline without an audio model. It measures six features (`baselines.audio_text.features`) and names them by
 this table. A value between the two limits gets no name:
@@ -9,20 +9,22 @@ this table. A value between the two limits gets no name:
     level, dBFS                       -22   quiet        -16    loud
     onsets per second                 1.5   sparse       5      busy
     percussive share of the energy    0.03  no drums     0.1    driving drums
-    key                               "in a minor key", and the mood that mode and pace go with: sad (slow, minor),
-                                      peaceful (slow, major), tense (fast, minor), joyful (fast, major)
+    key                               "in a minor key", and the mood of mode and tempo: sad (slow, minor), peaceful
+                                      (slow, major), tense (fast, minor), joyful (fast, major)
 
-76 and 120 BPM bound adagio and allegro on a metronome; the centroids lie on either side of what is usual for popular
-music (some 2 kHz at this sampling rate), the levels on either side of what is usual for records. The moods are those of
-K. Hevner, The affective value of pitch and tempo in music, Am. J. Psychology 49 (1937). Every limit is a fixed number:
-nothing is learnt from other threads. The key note is not said: transposed music is the same music.
+76 and 120 BPM bound adagio and allegro on a metronome. The limits of the centroid are below and above the usual value
+of popular music (some 2 kHz at this sampling rate), those of the level below and above the usual value of records. The
+moods are those of K. Hevner, The affective value of pitch and tempo in music, Am. J. Psychology 49 (1937). Every limit
+is a fixed number: nothing is learnt from other threads. The text omits the key note: transposed music is the same
+music.
 
-Of the vector of "slow, dark, quiet, sparse, sad music in a minor key, no drums" (all-MiniLM-L6-v2) that of "music in a
-key" is subtracted, so that what all descriptions have in common does not count; the rest is compared with the names.
+A clip may be "slow, dark, quiet, sparse, sad music in a minor key, no drums". From its vector (all-MiniLM-L6-v2), that
+of "music in a key" is subtracted, so that the common part of all descriptions does not count. The rest is compared with
+the titles.
 
-What was tried on the mini dataset, whose sounds are synthesised from such descriptions (audio_only, recall@20; chance
-20 %): without subtracting 28 %, with the key note said 34 %, as it stands 40 %, with nothing said of the key 46 %. The
-limits are those first written down.
+Variants on the mini dataset, whose audio is synthesised from such descriptions (audio_only, recall@20; chance 20 %):
+28 % without the subtraction, 34 % with the key note, 40 % as implemented, 46 % without the key. The limits are those
+of the first version.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from ..system import Context, Declaration
 
 MAX_TOKENS = 256
 NEUTRAL = "music in a key"
-# Part of the name of cached vectors: to be raised with every change of the measurements or the words.
+# Part of the name of cached vectors. Raise it with every change of the features or the words.
 _VERSION = 1
 
 
@@ -52,20 +54,20 @@ def words(features: Features | None) -> str:
     """Describe music.
 
     Args:
-        features: Its measurements; None for silence.
+        features: Its features; None for silence.
 
     Returns:
-        One line in lower case; for silence nothing but `NEUTRAL`.
+        One line in lower case; `NEUTRAL` for silence.
     """
     if features is None:
         return NEUTRAL
-    pace = _name(features.tempo, 76, "slow", 120, "fast")
+    tempo = _name(features.tempo, 76, "slow", 120, "fast")
     adjectives = [
-        pace,
+        tempo,
         _name(features.brightness, 1500, "dark", 2500, "bright"),
         _name(features.level, -22, "quiet", -16, "loud"),
         _name(features.density, 1.5, "sparse", 5, "busy"),
-        _MOODS.get((pace, features.mode)),
+        _MOODS.get((tempo, features.mode)),
     ]
     drums = _name(features.drums, 0.03, "no drums", 0.1, "driving drums")
     key = f"a {features.mode} key" if features.mode else "a key"
@@ -86,7 +88,7 @@ def _name(value: float, low: float, below: str, high: float, above: str) -> str 
 
 
 class Describer(AudioTextModel):
-    """Sound and words in the space of a sentence encoder.
+    """Audio and text in the space of a sentence encoder.
 
     Args:
         embed: The sentence encoder.
@@ -101,18 +103,18 @@ class Describer(AudioTextModel):
 
     @property
     def revision(self) -> str:
-        """The sentence encoder's, and that of the words."""
+        """Revision of the sentence encoder, and version of the words."""
         return f"{self._revision}, words {_VERSION}"
 
     @property
     def sampling_rate(self) -> int:
-        """What the measurements are made for."""
+        """Rate of the features."""
         return RATE
 
     def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
-        """Measure, describe and embed windows; silence is a row of zeros, and all names are equally far from it."""
-        described: Vectors = self._embed([words(measure(window)) for window in windows]) - self._embed([NEUTRAL])
-        return described
+        """Measure, describe and embed windows. Silence is a row of zeros, equally far from all titles."""
+        descriptions: Vectors = self._embed([words(measure(window)) for window in windows]) - self._embed([NEUTRAL])
+        return descriptions
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 256 tokens."""
@@ -123,21 +125,21 @@ class Describer(AudioTextModel):
 class DescriptorsOptions(DualOptions):
     """Options of `descriptors`."""
 
-    # Measuring an hour of sound takes minutes on one core, and what is measured shows within a minute.
-    seconds: float = option(60.0, "most seconds of a thread that are measured, shared evenly by its clips")
+    # To measure an hour of audio takes minutes on one core, and one minute of a thread is enough for the features.
+    seconds: float = option(60.0, "most seconds of audio per thread, shared evenly by its clips")
     weights: str | None = option(None, HELP)
 
 
 class Descriptors(DualEncoder):
-    """Ranks by the similarity of a description of the clips, or of that and the query, with the names."""
+    """Ranks by the similarity of titles to a description of the clips, or to description and query."""
 
     declaration = Declaration(
         name="descriptors",
         paradigm="retrieval",
         modalities=("audio_query", "audio_only"),
         reads="thread",
-        description="Tempo, key, brightness, level, density and drums of the clips in words; cosine with the names.",
-        note="No audio model: it shows what the clips give away to simple measurements.",
+        description="Tempo, key, brightness, level, density and drums of the clips in words; cosine with the titles.",
+        note="No audio model: the score shows how far simple measurements of the clips reach.",
         needs=("librosa", "torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="Apache-2.0",
@@ -149,8 +151,8 @@ class Descriptors(DualEncoder):
         weights = find_minilm(options.weights)
         self._embed, self._revision = TextEmbedder(weights, MAX_TOKENS, context), weights.revision
         super().__init__(options, context)
-        self._texts = self._embed  # so that names which `minilm` has embedded are found
+        self._texts = self._embed  # shares the cache of titles with `minilm`
 
     def make_model(self) -> AudioTextModel:
-        """Measurements, words and MiniLM."""
+        """Make the model of features, words and MiniLM."""
         return Describer(self._embed, self._revision)

@@ -1,4 +1,4 @@
-"""The pool as it is stored: shows whether the stored order gives anything away."""
+"""The stored order of the pool, to show whether this order leaks relevant candidates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..system import ALL_MODALITIES, Declaration, System, Task
 
 
 class FileOrder(System):
-    """Leaves the pool as it is."""
+    """Keeps the stored order."""
 
     declaration = Declaration(
         name="file_order",
@@ -18,9 +18,9 @@ class FileOrder(System):
         modalities=ALL_MODALITIES,
         reads="thread",
         description="The pool in stored order.",
-        note="At chance where the pools were shuffled well.",
+        note="At chance if the pools were shuffled well.",
     )
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
-        """Return every pool as it is."""
+        """Return every pool in stored order."""
         return [Prediction(task.thread.thread_id, task.thread.candidates) for task in batch]

@@ -1,10 +1,10 @@
-"""FUTGA: SALMONN-7B trained further to describe music in time, asked in words.
+"""FUTGA: SALMONN-7B trained further to describe music over time, asked by prompt.
 
-It hears 30 s of a prompt, as 88 tokens. Each of a thread's n clips gives its first 30/n s, and these are joined. The
-MusiCRS paper's own run joined 300/n s of each, of which the model heard the first 30 s, those of the first clip. It
-drew answers at random from ten beams, of up to 2,048 tokens; `--protocol titles` searches with ten beams and the
-published penalty of repetitions (1.5), draws nothing, and stops at 512 tokens unless `--answer-tokens` says otherwise.
-The other protocols are greedy.
+It takes 30 s of audio per prompt, as 88 tokens. Each of the n clips of a thread gives its first 30/n s, and these are
+joined. The own run of the MusiCRS paper joined 300/n s of each clip, of which the model took the first 30 s, those of
+the first clip. That run sampled answers from ten beams, of up to 2,048 tokens. `--protocol titles` searches with ten
+beams and the published repetition penalty (1.5), does not sample, and stops at 512 tokens unless `--answer-tokens` sets
+another budget. The other protocols search greedily.
 
 Source: Wu et al., "Futga: Towards Fine-grained Music Understanding through Temporally-enhanced Generative Augmentation"
 (arXiv:2407.20445).
@@ -12,24 +12,20 @@ Source: Wu et al., "Futga: Towards Fine-grained Music Understanding through Temp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..audio_text.checkpoint_files import HELP as WEIGHTS_HELP
-from ..audio_text.checkpoints import HELP
-from ..generative.families.salmonn import SalmonnListener, SalmonnOptions, Search
+from ..generative.families.salmonn import SalmonnModel, SalmonnOptions, Search
 from ..generative.transformers_model import LocalGenerative
-from ..options import option
+from ..options import with_defaults
 from ..system import ALL_MODALITIES, Declaration
-from .salmonn_7b import VICUNA, Salmonn7BListener
+from .salmonn import NEEDS, VICUNA_7B, Salmonn7BModel
 
 MODEL_ID = "JoshuaW1997/FUTGA"
 
 
-class FutgaListener(SalmonnListener):
+class FutgaModel(SalmonnModel):
     """FUTGA."""
 
-    ears = Salmonn7BListener.ears
-    file = "salomnn_7b.bin"  # so the authors spelt it
+    limits = Salmonn7BModel.limits
+    file = "salomnn_7b.bin"  # the spelling of the authors
     published = Search(beams=10, repetition_penalty=1.5)
 
     @property
@@ -46,14 +42,6 @@ class FutgaListener(SalmonnListener):
         return (*super().differences, search, *([] if self.context.modality == "query_only" else [audio]))
 
 
-@dataclass(frozen=True)
-class FutgaOptions(SalmonnOptions):
-    """Options of `futga`."""
-
-    weights: str = option(MODEL_ID, WEIGHTS_HELP)
-    vicuna: str = option(VICUNA, f"the language model: {HELP}")
-
-
 class Futga(LocalGenerative):
     """Asks FUTGA."""
 
@@ -62,17 +50,14 @@ class Futga(LocalGenerative):
         paradigm="generative",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Asks FUTGA, which hears 30 s of the clips joined into one, for a ranking.",
-        note="Hears 30 s of a thread, a share of each clip; the published run let it hear the first clip alone, and "
+        description="Asks FUTGA for a ranking; it takes 30 s of the clips joined into one.",
+        note="Takes 30 s of audio per thread, a share of each clip. The published run gave it the first clip only, and "
         "drew answers at random where the protocol `titles` searches. Vicuna v1.5 is under the licence of Llama 2.",
-        needs=("torch", "torchaudio", "transformers", "accelerate", "sentencepiece", "soundfile", "soxr"),
+        needs=NEEDS,
         model_id=MODEL_ID,
         licence="Apache-2.0 (FUTGA, Whisper), MIT (BEATs), Llama 2 Community License (Vicuna v1.5)",
         open_weights=True,
         batch_size=1,
     )
-    Options = FutgaOptions
-
-    def make_listener(self) -> FutgaListener:
-        """FUTGA of the chosen parts."""
-        return FutgaListener(self.options, self.context)
+    Options = with_defaults(SalmonnOptions, weights=MODEL_ID, vicuna=VICUNA_7B)
+    Model = FutgaModel

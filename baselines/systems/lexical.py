@@ -1,10 +1,10 @@
-"""Lexical: BM25 with the candidate names as documents and the query as the query.
+"""Lexical: BM25 with the titles as documents and the query as the query.
 
-Tokens are runs of two or more word characters (letters, digits, underscore), in lower case; there is no stop word list
-and no stemming. A word of the query counts once, however often it stands there. Document frequencies and the mean
-length come from all distinct names of the dataset, which is what the system reads of other threads; scoring is that of
-bm25s (method "lucene", k1 = 1.5, b = 0.75). Most names share no word with the query and score 0: among equal scores the
-place in the pool decides. On the published file: 26.4 / 22.3 / 37.4 % (recall@20 / ndcg@20 / mrr).
+Tokens are runs of two or more word characters (letters, digits, underscore), in lower case, without a stop word list
+and without stemming. A word of the query counts once, however often it occurs. Document frequencies and the mean length
+come from all distinct titles of the dataset; this is the data that the system reads of other threads. bm25s computes
+the scores (method "lucene", k1 = 1.5, b = 0.75). Most titles share no word with the query and score 0. Equal scores
+keep the order of the pool. On the published file: 26.4 / 22.3 / 37.4 % (recall@20 / ndcg@20 / mrr).
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ import numpy as np
 from musicrs_dataset.records import Thread
 from musicrs_metric.runs.predictions import Prediction
 
+from ..data import query_of
 from ..system import Declaration, System, Task
-from ..texts import query_of
 
 _WORD = re.compile(r"\b\w\w+\b")
 
 
 def words(text: str) -> list[str]:
-    """Split a text into its tokens, in order, repeats included."""
+    """Split a text into its tokens, in order and with repeats."""
     return _WORD.findall(text.lower())
 
 
 class Lexical(System):
-    """Ranks by BM25 of query and candidate name."""
+    """Ranks by BM25 of query and title."""
 
     declaration = Declaration(
         name="lexical",
         paradigm="retrieval",
         modalities=("query_only",),
         reads="pools",
-        description="BM25 of query and candidate name; document frequencies over all names of the dataset.",
+        description="BM25 of query and title; document frequencies over all titles of the dataset.",
         needs=("bm25s",),
     )
 
     def prepare(self, threads: Sequence[Thread]) -> None:
-        """Index all distinct names."""
+        """Index all distinct titles."""
         import bm25s
 
         names = dict.fromkeys(name for thread in threads for name in thread.candidates)
-        self._place = {name: place for place, name in enumerate(names)}
+        self._row = {name: row for row, name in enumerate(names)}
         self._index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
         self._index.index([words(name) for name in names], show_progress=False)
 
@@ -55,5 +55,5 @@ class Lexical(System):
 
     def _by_words(self, task: Task) -> Prediction:
         query = list(dict.fromkeys(words(query_of(task.thread))))
-        scores = self._index.get_scores(query) if query else np.zeros(len(self._place))
-        return task.by_score([scores[self._place[name]] for name in task.thread.candidates])
+        scores = self._index.get_scores(query) if query else np.zeros(len(self._row))
+        return task.by_score([scores[self._row[name]] for name in task.thread.candidates])

@@ -1,10 +1,10 @@
-"""MiniLM: candidates whose names lie closest to the query in a small sentence encoder.
+"""MiniLM: similarity of titles to the query under a small sentence encoder.
 
 all-MiniLM-L6-v2, mean pooling, up to 256 tokens, vectors of length 1. On the published file the cosine of query and
-name reaches 24.94 / 19.81 / 32.38 % (recall@20 / ndcg@20 / mrr), more than every row of the paper's Table 1. With
-`--center` the mean vector of all queries is subtracted from the query and the mean vector of all distinct names from
-the names, and the dot product taken (no new normalisation): 27.88 / 22.99 / 37.12 %. What all queries have in common,
-and what all names have, then no longer counts.
+title reaches 24.94 / 19.81 / 32.38 % (recall@20 / ndcg@20 / mrr), more than every row of Table 1 of the paper. With
+`--center`, the mean vector of all queries is subtracted from the query, and the mean vector of all distinct titles from
+the titles. The score is then the dot product, without new normalisation: 27.88 / 22.99 / 37.12 %. The common part of
+all queries, and that of all titles, no longer counts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from musicrs_dataset.records import Thread
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import Reads
 
+from ..data import query_of
 from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
-from ..embedding.similarity import by_similarity, names_of
+from ..embedding.similarity import candidate_names, rank_by_similarity
 from ..embedding.text_embedder import TextEmbedder
 from ..options import option
-from ..system import Context, Declaration, Facts, System, Task
-from ..texts import query_of
+from ..system import Context, Declaration, RunFacts, System, Task
 
 MAX_TOKENS = 256
 
@@ -33,19 +33,19 @@ MAX_TOKENS = 256
 class MiniLMOptions:
     """Options of `minilm`."""
 
-    center: bool = option(False, "subtract the mean query and the mean name vector; reads other threads' texts")
+    center: bool = option(False, "subtract the mean query and the mean title vector; reads texts of other threads")
     weights: str | None = option(None, HELP)
 
 
 class MiniLM(System):
-    """Ranks by the similarity of query and candidate name."""
+    """Ranks by the similarity of query and title."""
 
     declaration = Declaration(
         name="minilm",
         paradigm="retrieval",
         modalities=("query_only",),
         reads="thread",
-        description="Cosine of query and candidate name under all-MiniLM-L6-v2; --center subtracts the mean vectors.",
+        description="Cosine of query and title under all-MiniLM-L6-v2; --center subtracts the mean vectors.",
         needs=("torch", "transformers", "accelerate"),
         model_id=MODEL_ID,
         licence="Apache-2.0",
@@ -62,15 +62,15 @@ class MiniLM(System):
 
     @property
     def reads(self) -> Reads:
-        """The means are taken over other threads' queries and pools."""
+        """Data of other threads: with `--center` the means over their queries and pools."""
         return "pools" if self.options.center else "thread"
 
-    def facts(self) -> Facts:
-        """The revision of the weights."""
-        return Facts(model_revision=self._weights.revision)
+    def run_facts(self) -> RunFacts:
+        """Return the revision of the weights."""
+        return RunFacts(model_revision=self._weights.revision)
 
     def prepare(self, threads: Sequence[Thread]) -> None:
-        """Compute the means, where they are asked for."""
+        """Compute the mean vectors, with `--center`."""
         if not self.options.center:
             return
         names = dict.fromkeys(name for thread in threads for name in thread.candidates)
@@ -79,11 +79,11 @@ class MiniLM(System):
         self._embed.save()
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
-        """Embed the queries and names of the batch together, and rank by dot product."""
+        """Embed the queries and titles of the batch together, and rank by dot product."""
         queries = self._embed([query_of(task.thread) for task in batch]) - self._mean_query
-        names = names_of(batch)
+        names = candidate_names(batch)
         vectors = dict(zip(names, self._embed(names) - self._mean_name, strict=True))
-        return [by_similarity(task, query, vectors) for task, query in zip(batch, queries, strict=True)]
+        return [rank_by_similarity(task, query, vectors) for task, query in zip(batch, queries, strict=True)]
 
     def close(self) -> None:
         """Save the vectors."""

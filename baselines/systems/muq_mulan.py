@@ -1,7 +1,7 @@
-"""MuQ-MuLan: candidates whose names lie closest to the clips and the query in Tencent's space of music and text.
+"""MuQ-MuLan: similarity of titles to the clips and the query in the space of music and text by Tencent.
 
-The package `muq` has the model, which cuts clips to 10 s itself; here they come cut. It pads the texts of a batch and
-then takes the mean over the padding, too, so each text goes through it alone. The weights may not be used commercially.
+The package `muq` has the model. It cuts clips to 10 s itself; here they arrive cut. It averages texts over their
+padding, too, so it gets one text at a time. The weights must not be used commercially.
 
 Source: Zhu et al., "MuQ: Self-Supervised Music Representation Learning with Mel Residual Vector Quantization"
 (arXiv:2501.01108).
@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,12 +20,11 @@ import numpy as np
 from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError
 
-from ..audio_text.checkpoints import HELP, find_checkpoint
-from ..audio_text.dual import DualEncoder, DualOptions
-from ..audio_text.model import AudioTextModel, CheckpointModel
+from ..audio_text.dual import CheckpointEncoder, CheckpointOptions
+from ..audio_text.model import CheckpointModel
 from ..embedding.vector_cache import Vectors
-from ..options import option
-from ..system import ALL_MODALITIES, Context, Declaration
+from ..options import with_defaults
+from ..system import ALL_MODALITIES, Declaration
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,7 +40,7 @@ class MuqMulanEncoder(CheckpointModel):
     sampling_rate = 24_000
 
     def embed_audio(self, windows: Sequence[Samples]) -> Vectors:
-        """Embed windows of one length, up to 10 s; the model repeats a shorter one once, or up to 10 s."""
+        """Embed windows of one length, up to 10 s. The model repeats a shorter one once, or up to 10 s."""
         import torch
 
         model, waves = self._model, torch.from_numpy(np.stack(windows)).to(self._context.device)
@@ -77,29 +75,29 @@ class MuqMulanEncoder(CheckpointModel):
         model = model.float().eval().to(self._context.device)
         for module in model.modules():
             if type(module).__name__ == "Wav2Vec2ConformerEncoder":
-                _as_muq_knows_it(module)
+                _restore_outputs_of_version_4(module)
         return model
 
 
-def _as_muq_knows_it(encoder: Any) -> None:
-    """Let an encoder of transformers 5 do what that of version 4 did and muq 0.1.0 relies on.
+def _restore_outputs_of_version_4(encoder: Any) -> None:
+    """Give an encoder of transformers 5 the behaviour of version 4 that muq 0.1.0 needs.
 
-    It takes a dictionary for its configuration, and gives the states before each layer and after the last one.
+    It takes a dictionary as configuration, and returns the states before each layer and after the last one.
     """
     if not hasattr(encoder.config, "_attn_implementation"):
         encoder.config._attn_implementation = "eager"
     before: list[Tensor] = []
 
-    def remember(_: Any, given: tuple[Any, ...]) -> None:
-        before.append(given[0])
+    def remember(_: Any, inputs: tuple[Any, ...]) -> None:
+        before.append(inputs[0])
 
-    def give(_: Any, __: Any, output: Any) -> None:
+    def add_states(_: Any, __: Any, output: Any) -> None:
         output["hidden_states"] = (*before, output.last_hidden_state)
 
     encoder.register_forward_pre_hook(lambda *_: before.clear())
     for layer in encoder.layers:
         layer.register_forward_pre_hook(remember)
-    encoder.register_forward_hook(give)
+    encoder.register_forward_hook(add_states)
 
 
 def _vectors(latents: Tensor) -> Vectors:
@@ -107,22 +105,15 @@ def _vectors(latents: Tensor) -> Vectors:
     return vectors
 
 
-@dataclass(frozen=True)
-class MuqMulanOptions(DualOptions):
-    """Options of `muq_mulan`."""
-
-    weights: str = option(MODEL_ID, HELP)
-
-
-class MuqMulan(DualEncoder):
-    """Ranks by the cosine of candidate name and thread under MuQ-MuLan."""
+class MuqMulan(CheckpointEncoder):
+    """Ranks by the cosine of title and thread under MuQ-MuLan."""
 
     declaration = Declaration(
         name="muq_mulan",
         paradigm="retrieval",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Cosine of candidate name with clips, query or both under MuQ-MuLan.",
+        description="Cosine of title and clips, query or both under MuQ-MuLan.",
         note="The weights are for non-commercial use only.",
         needs=("muq", "torch", "torchaudio", "transformers", "accelerate", "soundfile", "soxr"),
         extra="muq",
@@ -130,12 +121,5 @@ class MuqMulan(DualEncoder):
         licence="CC-BY-NC-4.0",
         open_weights=True,
     )
-    Options = MuqMulanOptions
-
-    def __init__(self, options: MuqMulanOptions, context: Context) -> None:
-        super().__init__(options, context)
-        self.declaration = self.declaration.of_weights(options.weights)
-
-    def make_model(self) -> AudioTextModel:
-        """MuQ-MuLan with the chosen weights."""
-        return MuqMulanEncoder(find_checkpoint(self.options.weights), self.context)
+    Options = with_defaults(CheckpointOptions, weights=MODEL_ID)
+    Model = MuqMulanEncoder

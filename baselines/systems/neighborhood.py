@@ -1,16 +1,16 @@
-"""Neighborhood as the MusiCRS paper has it: what answered the most similar threads first.
+"""Neighborhood as in the MusiCRS paper: the ground truth of the most similar threads first.
 
-The nine other threads of the subreddit whose queries are most similar (cosine of MiniLM vectors, up to 512 tokens; one
-fewer than the subreddit's threads where there are not ten) are the neighbours. Candidates that occur in the ground
-truth of any of them come first, then the rest; both groups are shuffled.
+The neighbours are the nine other threads of the subreddit whose queries are most similar (cosine of MiniLM vectors, up
+to 512 tokens). In a subreddit of fewer than ten threads, all others are neighbours. Candidates in the ground truth of a
+neighbour come first, then the rest. Both groups are shuffled.
 
-Which text and which labels the published row rests on was found by trying (recall@20 / ndcg@20 in %, mean of 20 seeds;
-the paper has 14.72 / 9.30):
+The paper does not state its text and labels. These variants were tried (recall@20 / ndcg@20 in %, mean of 20 seeds; the
+paper has 14.72 / 9.30):
 
-    query, scored ground truth (up to 10 entities)   14.8 /  9.3   what is implemented
-    post, scored ground truth                        14.6 /  9.4   as close; the paper's row cannot tell the two apart
+    query, scored ground truth (up to 10 entities)   14.8 /  9.3   implemented
+    post, scored ground truth                        14.6 /  9.4   as close; the published row cannot distinguish both
     query, every entity of the neighbours' replies   10.9 /  6.8
-    query, scored ground truth, two neighbours       19.1 / 12.7   the number that the published code's text names
+    query, scored ground truth, two neighbours       19.1 / 12.7   the number in the text of the published code
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from musicrs_dataset.records import Thread
 from musicrs_metric.base.seeds import shuffled
 from musicrs_metric.runs.predictions import Prediction
 
+from ..data import query_of
 from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
 from ..embedding.text_embedder import TextEmbedder
 from ..options import option
-from ..system import Context, Declaration, Facts, System, Task
-from ..texts import query_of
+from ..system import Context, Declaration, RunFacts, System, Task
 
 NEIGHBOURS = 9
 MAX_TOKENS = 512
@@ -43,18 +43,18 @@ class NeighborhoodOptions:
 
 
 class Neighborhood(System):
-    """Ranks first what answered similar threads."""
+    """Ranks the ground truth of similar threads first."""
 
     declaration = Declaration(
         name="neighborhood",
         paradigm="traditional",
         modalities=("query_only",),
         reads="labels",
-        description="Candidates that answered the nine most similar threads of the subreddit first.",
+        description="Ground truth of the nine most similar threads of the subreddit first.",
         note=(
-            "Below chance on the published pools: their wrong answers are drawn from the other threads of the "
-            "subreddit, so what answered another thread is more often a wrong answer here. That is a property of the "
-            "pools, not of music."
+            "Below chance on the published pools: their distractors are drawn from the other threads of the "
+            "subreddit, so the ground truth of another thread is more often a distractor here. That is a property of "
+            "the pools, not of music."
         ),
         needs=("torch", "transformers", "accelerate"),
         model_id=MODEL_ID,
@@ -69,9 +69,9 @@ class Neighborhood(System):
         self._embed = TextEmbedder(self._weights, MAX_TOKENS, context)
         self._neighbours: dict[str, list[str]] = {}
 
-    def facts(self) -> Facts:
-        """The revision of the weights."""
-        return Facts(model_revision=self._weights.revision)
+    def run_facts(self) -> RunFacts:
+        """Return the revision of the weights."""
+        return RunFacts(model_revision=self._weights.revision)
 
     def prepare(self, threads: Sequence[Thread]) -> None:
         """Find the neighbours of every thread."""
@@ -89,13 +89,13 @@ class Neighborhood(System):
         self._embed.save()
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
-        """Put what the neighbours' askers were told first."""
+        """Put the ground truth of the neighbours first."""
         return [self._rank(task) for task in batch]
 
     def _rank(self, task: Task) -> Prediction:
         thread = task.thread
         neighbours = self._neighbours[thread.thread_id]
-        told = {item for neighbour in neighbours for item in task.labels[neighbour]}
+        relevant = {candidate for neighbour in neighbours for candidate in task.labels[neighbour]}
         order = shuffled(thread.candidates, self.context.seed, thread.thread_id, "neighborhood")
-        # One shuffle, parted in two: either part is in random order.
-        return Prediction(thread.thread_id, tuple(sorted(order, key=lambda candidate: candidate not in told)))
+        # One shuffle, split in two: both parts are in random order.
+        return Prediction(thread.thread_id, tuple(sorted(order, key=lambda candidate: candidate not in relevant)))

@@ -1,8 +1,8 @@
-"""Any model behind an OpenAI-compatible server, asked in words: the next model needs no code.
+"""Any model behind an OpenAI-compatible server, asked by prompt; another model needs no code.
 
-What the model hears is the user's to say, for a server does not tell: with `--clip-limit-s 30 --context 8192` clips
-are fitted as they are for Qwen2-Audio. A server that runs one clip a prompt is given all clips joined, `--joined`; vLLM
-runs several where it was started with `--limit-mm-per-prompt '{"audio": 10}'`.
+The user sets the audio limits of the model, because a server does not report them: `--clip-limit-s 30 --context 8192`
+fits clips as for Qwen2-Audio. A server that takes one clip per prompt needs joined clips, `--joined`. vLLM takes
+several if it was started with `--limit-mm-per-prompt '{"audio": 10}'`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.predictions import Prediction
 
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.empty_answers import EmptyAnswers
-from ..generative.server_model import ServerListener
+from ..generative.server_model import ServerModel
 from ..generative.settings import RENAMED, GenerativeOptions, ProtocolName
 from ..generative.system import Generative
 from ..options import option
@@ -34,7 +34,7 @@ _ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}
 
 
 def _extra_body(path: str) -> str:
-    """The content of the file in one line: the run card shows it, and a run with other fields is another run."""
+    """Return the file as one line of JSON: the run card shows it, and a run with other fields is another run."""
     return to_json(read_extra_body(Path(path)))
 
 
@@ -44,44 +44,44 @@ class OpenAIOptions(GenerativeOptions):
 
     protocol: ProtocolName = option(  # noqa: RUF009
         "listwise",
-        "how a ranking is asked for: listwise or titles; constrained and pointwise take a model in this process",
+        "protocol of the ranking: listwise or titles; constrained and pointwise need a model in this process",
         aliases=RENAMED,
     )
     base_url: str = option("http://127.0.0.1:8000/v1", "URL of the server, up to and with /v1", identity=False)
-    model_name: str | None = option(None, "what the server calls the model; has to be given")
+    model_name: str | None = option(None, "name of the model on the server; required")
     api_key_env: str = option("MUSICRS_LLM_KEY", "environment variable that holds the key", identity=False)
     extra_body: str | None = option(
         None,
-        "JSON file with further fields of every request, for example to switch thinking off; never left out",
+        "JSON file with further fields of every request, for example to switch thinking off; never omitted",
         read=_extra_body,
     )
-    price_read: float = option(0.0, "price of a million tokens of prompts", identity=False)
-    price_written: float = option(0.0, "price of a million tokens of reasoning and answers", identity=False)
+    price_read: float = option(0.0, "price per million tokens of prompts", identity=False)
+    price_written: float = option(0.0, "price per million tokens of reasoning and answers", identity=False)
     concurrency: int = option(
-        8, "requests at once, of one batch; a larger one takes a larger --batch-size", identity=False
+        8, "requests at a time within one batch; a larger number needs a larger --batch-size", identity=False
     )
-    timeout_s: float = option(600.0, "seconds that one attempt may take", identity=False)
+    timeout_s: float = option(600.0, "most seconds per attempt", identity=False)
     retries: int = option(6, "further attempts after the first", identity=False)
     answer_format: Literal["json", "text"] | None = option(
-        None, "json asks for structured output, where the server can; [listwise: json, titles: text]"
+        None, "json asks for structured output, if the server supports it; [listwise: json, titles: text]"
     )
-    audio: Literal["input_audio", "none"] = option("input_audio", "how clips are sent; none where the model hears none")
-    context: int = option(32_768, "tokens that prompt, sound and answer may take together")
-    tokens_per_second: float = option(25.0, "tokens that a second of sound takes")
-    clip_limit_s: float | None = option(None, "what the model hears of one clip, in seconds; longer ones are split")
-    total_limit_s: float | None = option(None, "what the model hears of a whole prompt, in seconds")
+    audio: Literal["input_audio", "none"] = option("input_audio", "form of the clips; none for a model without audio")
+    context: int = option(32_768, "most tokens of prompt, audio and answer together")
+    tokens_per_second: float = option(25.0, "tokens per second of audio")
+    clip_limit_s: float | None = option(None, "most seconds of one clip; longer clips are split")
+    total_limit_s: float | None = option(None, "most seconds of audio in a prompt")
     joined: bool = option(False, "join the clips of a thread into one")
 
     def check(self) -> None:
-        """See `GenerativeOptions.check`."""
+        """Check options as `GenerativeOptions.check` does, and those of the server."""
         super().check()
         if self.protocol not in _ITEMS:
             raise UserError(
-                f"--protocol {self.protocol}: takes a model in this process, for no server lets a caller restrict its "
-                "next token to the candidates or tells how likely they are; use listwise or titles"
+                f"--protocol {self.protocol}: needs a model in this process, because no server lets a caller restrict "
+                "its next token to the candidates, or reports their probabilities; use listwise or titles"
             )
         if not self.model_name:
-            raise UserError("--model-name: not given; expected what the server calls its model, see its /v1/models")
+            raise UserError("--model-name: missing; expected the name of the model on the server, see its /v1/models")
         if self.concurrency < 1 or self.retries < 0 or not self.timeout_s > 0:
             raise UserError("--concurrency, --retries, --timeout-s: expected at least 1, at least 0, more than 0")
         if not (0 <= self.price_read < math.inf and 0 <= self.price_written < math.inf):
@@ -95,9 +95,9 @@ class OpenAIOptions(GenerativeOptions):
                 raise UserError(f"--{flag} {value:g}: expected a positive number")
 
     @property
-    def ears(self) -> Ears:
-        """What the model hears, as the user says."""
-        return Ears(
+    def limits(self) -> AudioLimits:
+        """Audio limits of the model, as the user set them."""
+        return AudioLimits(
             sampling_rate=16_000,
             context=self.context,
             tokens_per_second=self.tokens_per_second,
@@ -111,7 +111,7 @@ class OpenAIOptions(GenerativeOptions):
 
     @property
     def schema(self) -> dict[str, Any] | None:
-        """What answers have to look like; None where the prompt alone says so."""
+        """JSON schema of the answers; None if only the prompt states the form."""
         if (self.answer_format or ("json" if self.protocol == "listwise" else "text")) == "text":
             return None
         return {
@@ -131,25 +131,25 @@ class OpenAIApi(Generative):
         modalities=ALL_MODALITIES,
         reads="thread",
         description="Asks a model behind an OpenAI-compatible server for a ranking.",
-        note="Which weights answer is known to the server alone, and two runs need not agree to the letter.",
+        note="Only the server knows its weights, and two runs may differ.",
         needs=("openai", "soundfile", "soxr"),
         batch_size=8,
     )
     Options = OpenAIOptions
-    failures_pass = True
+    failures_are_temporary = True
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
         self._empty = EmptyAnswers(options.answer_tokens)
-        self._records: list[dict[str, Any]] = []  # of the answers of this session, until a prompt is cut
+        self._counts: list[dict[str, Any]] = []  # of the answers of this session, until a prompt is cut
         self._has_warned = False
         self._warnings: list[str] = []
 
-    def make_listener(self) -> ServerListener:
-        """The model that the server runs."""
+    def make_language_model(self) -> ServerModel:
+        """Make the model that the server runs."""
         options: OpenAIOptions = self.options
-        if options.audio == "none" and self.is_heard:
-            raise UserError(f"--audio none: {self.context.modality} needs a model that hears; use query_only")
+        if options.audio == "none" and self.sends_audio:
+            raise UserError(f"--audio none: {self.context.modality} needs a model that takes audio; use query_only")
         server = ChatServer(
             url=options.base_url,
             model=options.model_name or "",
@@ -158,12 +158,12 @@ class OpenAIApi(Generative):
             retries=options.retries,
             extra_body=json.loads(options.extra_body or "{}"),
         )
-        return ServerListener(
+        return ServerModel(
             server,
-            options.ears,
+            options.limits,
             options.concurrency,
             options.schema,
-            sends_audio=self.is_heard,
+            sends_audio=self.sends_audio,
             **({"first_budget": options.answer_tokens} if options.answer_tokens else {}),
         )
 
@@ -171,21 +171,21 @@ class OpenAIApi(Generative):
         """Ask for all threads of the batch together.
 
         Raises:
-            UserError: The answers are empty, see `EmptyAnswers`.
+            UserError: The answers are empty; see `EmptyAnswers`.
         """
         predictions = super().rank(batch)
-        records = self._notes[-len(batch) :]
+        records = self._records[-len(batch) :]
         self._warn_of_cut_prompts(records)
         self._empty.watch(predictions, records)
         return predictions
 
     def warnings(self) -> list[str]:
-        """That the server cuts prompts, once."""
+        """Return a warning that the server cuts prompts, once."""
         warnings, self._warnings = self._warnings, []
         return warnings
 
     def estimate(self, threads: Sequence[Thread]) -> list[str]:
-        """Most tokens of prompts and answers, and what they cost at most."""
+        """Return the most tokens of prompts and answers, and their cost."""
         answers = sum(self.plan.answer(self._load(thread)) for thread in threads)
         prompts = sum(int(self.cost(thread)) for thread in threads) - answers
         prices = Prices.of({"price_read": self.options.price_read, "price_written": self.options.price_written})
@@ -198,6 +198,6 @@ class OpenAIApi(Generative):
 
     def _warn_of_cut_prompts(self, records: Sequence[dict[str, Any]]) -> None:
         if not self._has_warned:
-            self._records += [{key: record.get(key) for key in _COUNTED} for record in records]
-            self._warnings += cut_prompt_lines(cut_prompt_facts(cut_prompts(self._records)))
+            self._counts += [{key: record.get(key) for key in _COUNTED} for record in records]
+            self._warnings += cut_prompt_lines(cut_prompt_facts(cut_prompts(self._counts)))
             self._has_warned = bool(self._warnings)

@@ -1,9 +1,9 @@
-"""PE-Audio: candidates whose names lie closest to the clips and the query in Meta's Perception Encoder for audio.
+"""PE-Audio: similarity of titles to the clips and the query under the Perception Encoder for audio by Meta.
 
-Two kinds of checkpoints fit: `facebook/pe-av-*`, which hold a video model besides (it is not loaded), give one vector
-per window; `facebook/pe-a-frame-*` give one per 40 ms, and their mean stands for the window. The model was trained with
-windows of any length; 10 s are what the other systems of this kind hear at once. It compares vectors by dot product;
-here it is the cosine, so that no name gains by the length of its vector.
+Two kinds of checkpoints fit. `facebook/pe-av-*` give one vector per window; their video model is not loaded.
+`facebook/pe-a-frame-*` give one vector per 40 ms; the window gets their mean. The model was trained with windows of any
+length. 10 s are the windows of the other systems of this kind. The authors compare vectors by dot product. Here it is
+the cosine, so that no title gains by the length of its vector.
 
 Source: Vyas et al., "Pushing the Frontier of Audiovisual Perception with Large-Scale Multimodal Correspondence
 Learning" (arXiv:2512.19687).
@@ -12,25 +12,24 @@ Learning" (arXiv:2512.19687).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.errors import UserError, some
 
-from ..audio_text.checkpoints import HELP, find_checkpoint
-from ..audio_text.dual import DualEncoder, DualOptions
-from ..audio_text.model import AudioTextModel, CheckpointModel
+from ..audio_text.dual import CheckpointEncoder, CheckpointOptions
+from ..audio_text.model import CheckpointModel
 from ..embedding.vector_cache import Vectors
-from ..options import option
+from ..options import with_defaults
 from ..system import ALL_MODALITIES, Context, Declaration
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 MODEL_ID = "facebook/pe-av-large"
-MAX_TOKENS = 512  # as in the authors' own code
+MAX_TOKENS = 512  # as in the code of the authors
 
 
 class PeAudioEncoder(CheckpointModel):
@@ -41,7 +40,7 @@ class PeAudioEncoder(CheckpointModel):
 
     @property
     def sampling_rate(self) -> int:
-        """48 kHz, says the published extractor."""
+        """Rate of the extractor; 48 kHz in the published model."""
         rate: int = self._extractor.sampling_rate
         return rate
 
@@ -52,7 +51,7 @@ class PeAudioEncoder(CheckpointModel):
         model = self._model
         inputs = self._extractor(list(windows), sampling_rate=self.sampling_rate, return_tensors="pt")
         with torch.inference_mode():
-            # All are of one length, so the mask that comes with them marks nothing.
+            # All have one length, so they need no mask.
             vectors = model.get_audio_embeds(inputs["input_values"].to(self._context.device))
             if vectors.ndim == 3:  # per frame
                 vectors = vectors.mean(1)
@@ -61,14 +60,14 @@ class PeAudioEncoder(CheckpointModel):
 
     def embed_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts of up to 512 tokens."""
-        from ..vendored.tokens import embed_tokens
+        from ..embedding.batches import embed_tokens
 
         tokenizer = self._tokenizer
         tokens = tokenizer(list(texts), truncation=True, max_length=MAX_TOKENS)["input_ids"]
         return embed_tokens(tokens, MAX_TOKENS, tokenizer.pad_token_id, self._context.device, self._read)
 
     def _read(self, ids: Tensor, mask: Tensor) -> Tensor:
-        # As the model's `forward` has it; its `get_text_audio_embeds` forgets to ask for states (transformers 5.24).
+        # As in `forward` of the model. Its `get_text_audio_embeds` does not ask for states (transformers 5.24).
         states = self._model.text_model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
         vectors: Tensor = self._model.text_audio_head(states[-1][:, 0])
         return vectors
@@ -100,47 +99,35 @@ class PeAudioEncoder(CheckpointModel):
         cls = transformers.PeAudioFrameLevelModel if per_frame else transformers.PeAudioModel
         verbosity = logging.get_verbosity()
         logging.disable_progress_bar()  # the runner shows its own
-        logging.set_verbosity_error()  # else every parameter of the video model gets a line of its own
+        logging.set_verbosity_error()  # otherwise every parameter of the video model gets a line
         try:
-            # The audio part of the configuration must be handed over: told nothing, transformers takes default sizes.
-            model, found = cls.from_pretrained(folder, config=kinds[config.model_type], output_loading_info=True)
+            # Without the audio part of the configuration, transformers takes default sizes.
+            model, info = cls.from_pretrained(folder, config=kinds[config.model_type], output_loading_info=True)
         finally:
             logging.set_verbosity(verbosity)
-        if found["missing_keys"]:
-            raise UserError(f"--weights {folder}: lacks {some(sorted(found['missing_keys']))}; expected PE-Audio")
+        if info["missing_keys"]:
+            raise UserError(f"--weights {folder}: lacks {some(sorted(info['missing_keys']))}; expected PE-Audio")
         return model.float().eval().to(self._context.device)
 
 
-@dataclass(frozen=True)
-class PeAudioOptions(DualOptions):
-    """Options of `pe_audio`."""
-
-    weights: str = option(MODEL_ID, HELP)
-
-
-class PeAudio(DualEncoder):
-    """Ranks by the cosine of candidate name and thread under PE-Audio."""
+class PeAudio(CheckpointEncoder):
+    """Ranks by the cosine of title and thread under PE-Audio."""
 
     declaration = Declaration(
         name="pe_audio",
         paradigm="retrieval",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Cosine of candidate name with clips, query or both under Meta's Perception Encoder for audio.",
+        description="Cosine of title and clips, query or both under Meta's Perception Encoder for audio.",
         needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="Apache-2.0",
         open_weights=True,
     )
-    Options = PeAudioOptions
+    Options = with_defaults(CheckpointOptions, weights=MODEL_ID)
+    Model = PeAudioEncoder
 
-    def __init__(self, options: PeAudioOptions, context: Context) -> None:
+    def __init__(self, options: CheckpointOptions, context: Context) -> None:
         super().__init__(options, context)
-        named = self.declaration.of_weights(options.weights)
-        if options.weights.startswith("facebook/pe-"):  # all of which are under one licence
-            named = replace(named, licence=self.declaration.licence)
-        self.declaration = named
-
-    def make_model(self) -> AudioTextModel:
-        """PE-Audio with the chosen weights."""
-        return PeAudioEncoder(find_checkpoint(self.options.weights), self.context)
+        if options.weights.startswith("facebook/pe-"):  # all of these are under one licence
+            self.declaration = replace(self.declaration, licence=type(self).declaration.licence)

@@ -1,8 +1,8 @@
-"""Popularity as the MusiCRS paper has it: the entities that fill most pools of the subreddit first.
+"""Popularity as in the MusiCRS paper: the most frequent candidates of the subreddit first.
 
-The count goes over the pools themselves, by exact string and within the thread's own subreddit (before subreddits are
-merged into genres); among equal counts the place in the pool decides. This reproduces the paper's row, 16.51 / 11.09 %
-recall@20 / ndcg@20, overall and in all seven genres.
+It counts exact strings in the pools of the subreddit of the thread (before subreddits are merged into genres). Equal
+counts keep the order of the pool. This reproduces the row of the paper, 16.51 / 11.09 % recall@20 / ndcg@20, overall
+and in all seven genres.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Popularity(System):
         paradigm="traditional",
         modalities=("query_only",),
         reads="pools",
-        description="Candidates that stand in most pools of the subreddit first.",
+        description="Candidates that occur in most pools of the subreddit first.",
         note=(
-            "Below chance on the published pools: their wrong answers are drawn from the other threads of the "
-            "subreddit, so a frequent entity is more often a wrong answer. That is a property of the pools, not of "
+            "Below chance on the published pools: their distractors are drawn from the other threads of the "
+            "subreddit, so a frequent candidate is more often a distractor. That is a property of the pools, not of "
             "music."
         ),
     )
 
     def prepare(self, threads: Sequence[Thread]) -> None:
-        """Count in how many pool places of each subreddit a string stands."""
+        """Count each candidate in the pools of each subreddit."""
         self._counts: dict[str, Counter[str]] = {}
         for thread in threads:
             self._counts.setdefault(thread.subreddit, Counter()).update(thread.candidates)

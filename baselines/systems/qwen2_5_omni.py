@@ -1,31 +1,28 @@
-"""Qwen2.5-Omni: the Thinker of a model that hears, sees and speaks, asked in words.
+"""Qwen2.5-Omni: the Thinker of a model of audio, images and speech, asked by prompt.
 
-It hears 300 s of a clip and drops the rest in silence. What it would see and speak with is not loaded.
+It takes 300 s of a clip and silently drops the rest. Its parts for images and speech are not loaded.
 
 Source: Xu et al., Qwen2.5-Omni technical report, arXiv 2503.20215.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.omni import Thinker
 from ..generative.families.whisper import quartered
 from ..generative.transformers_model import LocalGenerative, LocalOptions
-from ..options import option
+from ..options import with_defaults
 from ..system import ALL_MODALITIES, Declaration
 
 MODEL_ID = "Qwen/Qwen2.5-Omni-7B"
 
 
-class Qwen25OmniListener(Thinker):
+class Qwen25OmniModel(Thinker):
     """The Thinker of Qwen2.5-Omni."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
-        context=32_768,  # of Qwen2.5-7B, which thinks in it
+        context=32_768,  # of Qwen2.5-7B, its language model
         tokens_per_second=25,
         tokens_per_clip=2,
         clip_limit_s=300.0,
@@ -34,12 +31,12 @@ class Qwen25OmniListener(Thinker):
     )
     model_class = "Qwen2_5OmniThinkerForConditionalGeneration"
     token = "<|AUDIO|>"  # noqa: S105 - no password
-    around = ("<|audio_bos|>", "<|audio_eos|>")
+    clip_markers = ("<|audio_bos|>", "<|audio_eos|>")
     filling = "beyond"
     count = staticmethod(quartered)
-    # What transformers' `generate` makes of the 512 tokens that the published run asked for.
+    # The published run asked for 512 tokens; `generate` of transformers made 1,024 of it.
     published_tokens = 1024
-    # What its own chat template says where nobody says anything else.
+    # Default of its own chat template.
     system = "You are a helpful assistant."
 
     @property
@@ -53,13 +50,6 @@ class Qwen25OmniListener(Thinker):
         )
 
 
-@dataclass(frozen=True)
-class Qwen25OmniOptions(LocalOptions):
-    """Options of `qwen2_5_omni`."""
-
-    weights: str = option(MODEL_ID, HELP)
-
-
 class Qwen25Omni(LocalGenerative):
     """Asks Qwen2.5-Omni."""
 
@@ -68,15 +58,12 @@ class Qwen25Omni(LocalGenerative):
         paradigm="generative",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Asks Qwen2.5-Omni, which hears the clips, for a ranking.",
+        description="Asks Qwen2.5-Omni, with the clips, for a ranking.",
         needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="Apache-2.0",
         open_weights=True,
         batch_size=1,
     )
-    Options = Qwen25OmniOptions
-
-    def make_listener(self) -> Qwen25OmniListener:
-        """Qwen2.5-Omni with the chosen weights."""
-        return Qwen25OmniListener(self.options, self.context)
+    Options = with_defaults(LocalOptions, weights=MODEL_ID)
+    Model = Qwen25OmniModel

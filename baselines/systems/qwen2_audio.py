@@ -1,7 +1,7 @@
-"""Qwen2-Audio: a Whisper encoder before Qwen-7B, asked in words.
+"""Qwen2-Audio: a Whisper encoder before Qwen-7B, asked by prompt.
 
-It hears 30 s of a clip and its processor drops the rest in silence; longer clips are split beforehand. Prompt, sound
-and answer share 8,192 tokens, a second of sound takes 25.
+It takes 30 s of a clip, and its processor silently drops the rest. Longer clips are split beforehand. Prompt, audio and
+answer share 8,192 tokens. A second of audio takes 25 tokens.
 
 Source: Chu et al., Qwen2-Audio technical report, arXiv 2407.10759.
 """
@@ -9,16 +9,14 @@ Source: Chu et al., Qwen2-Audio technical report, arXiv 2407.10759.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..audio_text.checkpoints import HELP
-from ..generative.audio_limits import Ears
+from ..generative.audio_limits import AudioLimits
 from ..generative.families.whisper import check_length
 from ..generative.language_model import Prompt
-from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersListener
-from ..options import option
+from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersModel
+from ..options import with_defaults
 from ..system import ALL_MODALITIES, Declaration
 
 if TYPE_CHECKING:
@@ -27,14 +25,14 @@ if TYPE_CHECKING:
 MODEL_ID = "Qwen/Qwen2-Audio-7B-Instruct"
 
 
-class Qwen2AudioListener(TransformersListener):
+class Qwen2AudioModel(TransformersModel):
     """Qwen2-Audio with its own processor."""
 
-    ears = Ears(
+    limits = AudioLimits(
         sampling_rate=16_000,
         context=8192,
         tokens_per_second=25,
-        tokens_per_clip=16,  # "Audio 10: " and the marks around the sound
+        tokens_per_clip=16,  # "Audio 10: " and two markers
         clip_limit_s=30.0,
         weights_gib=15.6,
         cache_kib_per_token=512,
@@ -44,7 +42,7 @@ class Qwen2AudioListener(TransformersListener):
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """The seconds of audio."""
+        """The seconds of audio of each clip."""
         if self.context.modality == "query_only":
             return ()
         return (
@@ -53,17 +51,17 @@ class Qwen2AudioListener(TransformersListener):
         )
 
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
-        """Clips before the request, each with its number, in the turns of a chat."""
+        """Encode prompts as chats: numbered clips, then the request."""
         texts = [self._chat(prompt) for prompt in prompts]
         clips = [clip for prompt in prompts for clip in prompt.clips]
-        rate = self.ears.sampling_rate
+        rate = self.limits.sampling_rate
         check_length(clips, self._processor.feature_extractor)
-        sound = {"audio": clips, "sampling_rate": rate} if clips else {}
-        return dict(self._processor(text=texts, **sound, return_tensors="pt", padding=True, padding_side="left"))
+        audio = {"audio": clips, "sampling_rate": rate} if clips else {}
+        return dict(self._processor(text=texts, **audio, return_tensors="pt", padding=True, padding_side="left"))
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The processor's."""
+        """Tokenizer of the processor."""
         return self._processor.tokenizer
 
     @cached_property
@@ -79,13 +77,6 @@ class Qwen2AudioListener(TransformersListener):
         return text
 
 
-@dataclass(frozen=True)
-class Qwen2AudioOptions(LocalOptions):
-    """Options of `qwen2_audio`."""
-
-    weights: str = option(MODEL_ID, HELP)
-
-
 class Qwen2Audio(LocalGenerative):
     """Asks Qwen2-Audio."""
 
@@ -94,15 +85,12 @@ class Qwen2Audio(LocalGenerative):
         paradigm="generative",
         modalities=ALL_MODALITIES,
         reads="thread",
-        description="Asks Qwen2-Audio, which hears the clips, for a ranking.",
+        description="Asks Qwen2-Audio, with the clips, for a ranking.",
         needs=("torch", "transformers", "accelerate", "soundfile", "soxr"),
         model_id=MODEL_ID,
         licence="Apache-2.0",
         open_weights=True,
         batch_size=1,
     )
-    Options = Qwen2AudioOptions
-
-    def make_listener(self) -> Qwen2AudioListener:
-        """Qwen2-Audio with the chosen weights."""
-        return Qwen2AudioListener(self.options, self.context)
+    Options = with_defaults(LocalOptions, weights=MODEL_ID)
+    Model = Qwen2AudioModel

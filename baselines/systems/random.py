@@ -1,4 +1,4 @@
-"""A random order of the pool: what every other system has to beat."""
+"""A random order of the pool, which every other system must beat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..system import ALL_MODALITIES, Declaration, System, Task
 
 
 class Random(System):
-    """Ranks by chance, each thread by a seed of its own."""
+    """Shuffles each pool, with its own seed per thread."""
 
     declaration = Declaration(
         name="random",
@@ -19,7 +19,7 @@ class Random(System):
         modalities=ALL_MODALITIES,
         reads="thread",
         description="A seeded random order of the pool.",
-        note="One draw; the exact expectation stands beside every score as chance.",
+        note="One draw. The table of every score shows the exact expectation as chance.",
     )
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:

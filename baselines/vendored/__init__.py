@@ -1,1 +1,1 @@
-"""Networks that no library carries. Their files import torch, so a system imports them when it needs them."""
+"""Networks that no library provides. Their files import torch, so a system imports them at first use."""

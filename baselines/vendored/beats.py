@@ -1,8 +1,8 @@
 """BEATs: a transformer over patches of a mel spectrogram, as a source of features.
 
-Chen et al., "BEATs: Audio Pre-Training with Acoustic Tokenizers" (ICML 2023, arXiv:2212.09058). Sound at 16 kHz becomes
-128 mel bands in frames of 25 ms every 10 ms; 16 x 16 of these make a patch, eight patches lie above each other, and
-30 s are 1496 patches of 768 features. Parameters are named as in the authors' checkpoints, which load as they are
+Chen et al., "BEATs: Audio Pre-Training with Acoustic Tokenizers" (ICML 2023, arXiv:2212.09058). Audio at 16 kHz becomes
+128 mel bands in frames of 25 ms every 10 ms. A patch has 16 x 16 of these, with eight patches per time step, so 30 s
+are 1496 patches of 768 features. Parameters have the names of the published checkpoints, which load unchanged
 (https://github.com/microsoft/unilm/tree/master/beats, MIT).
 """
 
@@ -24,7 +24,7 @@ from torchaudio.compliance import kaldi
 
 from musicrs_metric.errors import UserError, show, some
 
-# The table of distances that all layers share. `named_parameters()` lists it once, under the first layer;
+# The table of distances that all layers share. `named_parameters()` lists it once, under the first layer.
 # `state_dict()` lists it under every layer.
 TABLE = re.compile(r"encoder\.layers\.(\d{1,3})\.self_attn\.relative_attention_bias\.weight")
 
@@ -35,7 +35,7 @@ _FRAME, _HOP = 400, 160
 _MEAN, _DEVIATION = 15.41663, 6.55582
 _log = logging.getLogger(__name__)
 
-# The one recipe among those that the authors' code can express in which they published weights.
+# The code of the authors supports several recipes. All published weights use this one.
 _RECIPE = {
     "layer_norm_first": False,
     "deep_norm": True,
@@ -48,7 +48,7 @@ _RECIPE = {
 
 @dataclass(frozen=True)
 class BeatsConfig:
-    """The size of the network, in the words of a checkpoint's `cfg`; the defaults are those of the published ones."""
+    """Size of the network, with the names in `cfg` of a checkpoint and the defaults of the published ones."""
 
     encoder_layers: int = 12
     encoder_embed_dim: int = 768
@@ -75,15 +75,15 @@ class Beats(nn.Module):
         self.encoder = Encoder(config)
 
     def forward(self, waves: Tensor, lengths: Sequence[int] | None = None) -> Tensor:
-        """Turn sound into features.
+        """Turn audio into features.
 
         Args:
             waves: Shape (n, m), mono at `RATE`, between -1 and 1.
-            lengths: How many samples of each wave are sound and not padding; None for all of them.
+            lengths: Number of samples of each wave before its padding; None for no padding.
 
         Returns:
-            Shape (n, t, d) with t = `n_patches(m)` and d = `encoder_embed_dim`. Of a padded wave, the first
-            `n_patches(length)` are what the wave without its padding has, and the others are 0.
+            Shape (n, t, d) with t = `n_patches(m)` and d = `encoder_embed_dim`. For a padded wave, the first
+            `n_patches(length)` are those of the wave without padding, and the others are 0.
 
         Raises:
             ValueError: A wave is shorter than one patch, 0.175 s.
@@ -92,43 +92,45 @@ class Beats(nn.Module):
         if self.n_patches(shortest) == 0:
             least = _FRAME + (self.config.input_patch_size - 1) * _HOP
             raise ValueError(
-                f"{shortest / RATE:.3f} s of sound, expected at least {least / RATE:.3f} s, the length of a patch; "
+                f"{shortest / RATE:.3f} s of audio, expected at least {least / RATE:.3f} s, the length of a patch; "
                 "pad it with silence"
             )
         patches = self.patch_embedding(fbank(waves)[:, None]).flatten(2).transpose(1, 2)
         padding = None
         if lengths is not None:
-            heard = torch.tensor([self.n_patches(length) for length in lengths], device=waves.device)
-            padding = torch.arange(patches.shape[1], device=waves.device) >= heard[:, None]
+            used = torch.tensor([self.n_patches(length) for length in lengths], device=waves.device)
+            padding = torch.arange(patches.shape[1], device=waves.device) >= used[:, None]
         features: Tensor = self.encoder(self.post_extract_proj(self.layer_norm(patches)), padding)
         return features if padding is None else features.masked_fill(padding[..., None], 0.0)
 
     def n_patches(self, samples: int) -> int:
-        """How many patches that many samples make; frames that fill no patch are dropped."""
+        """Return the number of patches of some samples. Frames that fill no patch are dropped."""
         frames = max(0, (samples - _FRAME) // _HOP + 1)
         patch = self.config.input_patch_size
         return frames // patch * (MEL_BANDS // patch)
 
 
 class Encoder(nn.Module):
-    """The transformer: a convolution tells it of near positions, a learnt bias of distances."""
+    """The transformer, with a convolution for near positions and a learnt bias for distances."""
 
     def __init__(self, config: BeatsConfig) -> None:
         super().__init__()
         self.config = config
         self.pos_conv = nn.ModuleList([PositionConv(config)])
         self.layer_norm = nn.LayerNorm(config.encoder_embed_dim)
-        # One table for all layers; a checkpoint holds it once per layer.
+        # One table for all layers. A checkpoint holds it once per layer.
         distances = nn.Embedding(config.num_buckets, config.encoder_attention_heads)
         self.layers = nn.ModuleList(Layer(config, distances) for _ in range(config.encoder_layers))
 
     def forward(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Encode patches, shape (n, t, d); those that `padding`, shape (n, t), marks are not attended to."""
+        """Encode patches, shape (n, t, d), without attention to those marked in `padding`, shape (n, t)."""
         if padding is not None:
             x = x.masked_fill(padding[..., None], 0.0)
         x = self.layer_norm(x + self.pos_conv[0](x))
-        places = torch.arange(x.shape[1], device=x.device)
-        buckets = distance_bucket(places[None] - places[:, None], self.config.num_buckets, self.config.max_distance)
+        positions = torch.arange(x.shape[1], device=x.device)
+        buckets = distance_bucket(
+            positions[None] - positions[:, None], self.config.num_buckets, self.config.max_distance
+        )
         bias = self.layers[0].get_submodule("self_attn.relative_attention_bias")(buckets).permute(2, 0, 1)
         for layer in self.layers:
             x = layer(x, bias, padding)
@@ -146,7 +148,7 @@ class PositionConv(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Shape (n, t, d) to the same; a kernel of even length looks further back than ahead."""
+        """Convolve shape (n, t, d) to the same shape. A kernel of even length reaches further back than ahead."""
         kernel = self.weight_v * (self.weight_g / self.weight_v.norm(dim=(0, 1), keepdim=True))
         y = functional.conv1d(x.transpose(1, 2), kernel, self.bias, padding=self._taps // 2, groups=self._groups)
         return functional.gelu(y[..., : x.shape[1]].transpose(1, 2))
@@ -209,7 +211,7 @@ class Attention(nn.Module):
 
 
 def fbank(waves: Tensor) -> Tensor:
-    """Log mel energies as Kaldi computes them, brought to about mean 0 and deviation 1/2.
+    """Compute log mel energies as Kaldi does, scaled to about mean 0 and deviation 1/2.
 
     Args:
         waves: Shape (n, m), mono at `RATE`, between -1 and 1.
@@ -228,13 +230,13 @@ def distance_bucket(distance: Tensor, buckets: int, farthest: int) -> Tensor:
     """Number the distances as T5 does (arXiv:1910.10683, section 2.1).
 
     Args:
-        distance: Place of the key minus place of the query.
-        buckets: How many numbers there are: half of them for keys at or before the query, half for keys after it.
-        farthest: From here on, distances share one number.
+        distance: Position of the key minus position of the query.
+        buckets: Number of buckets: half of them for keys at or before the query, half for keys after it.
+        farthest: Distance from which all share one bucket.
 
     Returns:
-        0 to buckets - 1, of the shape of `distance`. Short distances have a number each, longer ones share one the more
-        the longer they are.
+        0 to buckets - 1, of the shape of `distance`. Short distances have one bucket each. Buckets of longer distances
+        grow with the distance.
     """
     half = buckets // 2
     exact = half // 2
@@ -245,16 +247,16 @@ def distance_bucket(distance: Tensor, buckets: int, farthest: int) -> Tensor:
 
 
 def load_beats(file: Path) -> Beats:
-    """Load a checkpoint of the authors; only tensors and plain values are read from it, no code.
+    """Load a published checkpoint. Only tensors and plain values are read from it, no code.
 
     Args:
-        file: For example `BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt`; its classifier is left out.
+        file: For example `BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt`. Its classifier is not loaded.
 
     Returns:
         The network in evaluation mode, on the CPU, in float32.
 
     Raises:
-        UserError: There is no such file, it is no such checkpoint, or one of another recipe.
+        UserError: The file does not exist, is not such a checkpoint, or has another recipe.
     """
     try:
         checkpoint = torch.load(file, map_location="cpu", weights_only=True)
@@ -275,29 +277,29 @@ def load_beats(file: Path) -> Beats:
 
 
 def differing(copies: Mapping[str, Tensor], first: Tensor) -> list[str]:
-    """Name the copies of a tensor that are not equal to it.
+    """Return the names of the copies of a tensor that are not equal to it.
 
     Args:
         copies: Name to tensor, in any number format.
-        first: What they copy, in any number format.
+        first: The original, in any number format.
 
     Returns:
         The names whose shape or values differ by more than rounding to the coarser of the two formats.
     """
     names = []
     for name, copy in copies.items():
-        exactness = max(torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else 0 for tensor in (copy, first))
-        given, expected = copy.detach().float().cpu(), first.detach().float().cpu()
-        same = given.shape == expected.shape and torch.allclose(
-            given, expected, rtol=exactness, atol=exactness * float(expected.abs().max())
+        tolerance = max(torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else 0 for tensor in (copy, first))
+        actual, expected = copy.detach().float().cpu(), first.detach().float().cpu()
+        is_equal = actual.shape == expected.shape and torch.allclose(
+            actual, expected, rtol=tolerance, atol=tolerance * float(expected.abs().max())
         )
-        if not same:
+        if not is_equal:
             names.append(name)
     return names
 
 
 def _with_one_table(file: Path, weights: dict[str, Tensor], beats: Beats) -> dict[str, Tensor]:
-    """Put the first layer's table under the name of every layer, and warn where another one differs."""
+    """Use the table of the first layer for every layer, and warn if another one differs."""
     tables = {name: value for name, value in weights.items() if TABLE.fullmatch(name)}
     names = [name for name in beats.state_dict() if TABLE.fullmatch(name)]
     first = next((tables[name] for name in names if name in tables), None)

@@ -1,7 +1,8 @@
-"""The parts of CoLLAP in the MusiCRS paper's version: two towers that others trained, and two projections.
+"""The parts of CoLLAP in the version of the MusiCRS paper: two pretrained towers, and two projections.
 
-A text is GPT-2's state at its last token. Sound is the mean over time of what Whisper's encoder and BEATs make of it,
-side by side. A linear map takes either to 512 numbers, which are compared by cosine.
+The features of a text are the state of GPT-2 at its last token. The features of audio are the means over time of the
+output of the encoder of Whisper and of BEATs, concatenated. A linear map projects either to 512 numbers, which are
+compared by cosine.
 
 Source: Wu et al., "CoLLAP: Contrastive Long-form Language-Audio Pretraining with Musical Temporal Structure
 Augmentation" (arXiv:2410.02271).
@@ -28,11 +29,11 @@ NAMES = ("text_proj", "audio_proj")
 
 
 class AudioTower(nn.Module):
-    """Whisper's encoder and BEATs.
+    """The encoder of Whisper, and BEATs.
 
     Args:
-        extractor: Whisper's feature extractor.
-        whisper: Its encoder.
+        extractor: Feature extractor of Whisper.
+        whisper: Encoder of Whisper.
         beats: BEATs.
     """
 
@@ -41,26 +42,26 @@ class AudioTower(nn.Module):
         self._extractor, self.whisper, self.beats = extractor, whisper, beats
 
     def forward(self, windows: Sequence[Samples]) -> Tensor:
-        """Turn sound into features.
+        """Turn audio into features.
 
         Args:
-            windows: n of them, mono at 16 kHz, each at most 30 s long.
+            windows: n windows, mono at 16 kHz, each at most 30 s long.
 
         Returns:
-            Shape (n, d): Whisper's features, then those of BEATs.
+            Shape (n, d): features of Whisper, then those of BEATs.
         """
         device = next(self.parameters()).device
         mel = self._extractor(list(windows), sampling_rate=RATE, return_tensors="pt").input_features
-        spoken = self.whisper(mel.to(device)).last_hidden_state
+        speech = self.whisper(mel.to(device)).last_hidden_state
         waves = np.stack([np.pad(window, (0, self._extractor.n_samples - len(window))) for window in windows])
-        lengths = [max(len(window), RATE) for window in windows]  # BEATs is given 1 s at least
-        heard = self.beats(torch.from_numpy(waves).to(device), lengths)
-        # Both means are over the frames of 30 s, which is what Whisper pads to: BEATs counts as 0 after the window.
-        return torch.cat([spoken.mean(1), heard.sum(1) / spoken.shape[1]], dim=-1)
+        lengths = [max(len(window), RATE) for window in windows]  # BEATs gets at least 1 s
+        sound = self.beats(torch.from_numpy(waves).to(device), lengths)
+        # Both means are over the frames of 30 s, to which Whisper pads. After the window, BEATs counts as 0.
+        return torch.cat([speech.mean(1), sound.sum(1) / speech.shape[1]], dim=-1)
 
 
 def last_state(gpt2: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
-    """GPT-2's state at the last token of each text, shape (n, d); texts are padded on the right."""
+    """Return the state of GPT-2 at the last token of each text, shape (n, d). Texts are padded on the right."""
     states: Tensor = gpt2(input_ids=ids, attention_mask=mask).last_hidden_state
     return states[torch.arange(len(ids), device=ids.device), mask.sum(1) - 1]
 
@@ -77,7 +78,7 @@ class Projection(NamedTuple):
     bias: Vectors
 
     def __call__(self, features: Vectors) -> Vectors:
-        """Shape (n, d) to (n, `DIMENSIONS`)."""
+        """Map shape (n, d) to (n, `DIMENSIONS`)."""
         # einsum adds in one order; a BLAS product may not, depending on n.
         mapped: Vectors = (np.einsum("nd,kd->nk", features, self.weight, dtype=np.float64) + self.bias).astype(
             np.float32
@@ -86,12 +87,12 @@ class Projection(NamedTuple):
 
 
 def untrained_projection(name: str, width: int, seed: int) -> Projection:
-    """Draw a projection as torch draws a new linear layer, from a generator of its own.
+    """Draw a projection as torch initialises a linear layer, with its own generator.
 
     Args:
-        name: One of `NAMES`; each has its own numbers.
-        width: What it is to take.
-        seed: Seed of both.
+        name: One of `NAMES`. Each has its own numbers.
+        width: Width of its input.
+        seed: Seed of both projections.
     """
     generator = torch.Generator().manual_seed(2 * seed + NAMES.index(name))
     bound = width**-0.5
@@ -108,10 +109,10 @@ def load_projections(file: Path) -> dict[str, Projection]:
             `audio_proj.bias`, and nothing else.
 
     Returns:
-        Those named in `NAMES`.
+        The projections in `NAMES`.
 
     Raises:
-        UserError: It cannot be read, or holds something else.
+        UserError: The file cannot be read, or holds other tensors.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -123,13 +124,13 @@ def load_projections(file: Path) -> dict[str, Projection]:
     expected = sorted(f"{name}.{part}" for name in NAMES for part in Projection._fields)
     if sorted(tensors) != expected:
         raise UserError(f"--weights {file}: found {', '.join(sorted(tensors))}, expected {', '.join(expected)}")
-    found = {
+    projections = {
         name: Projection(*(tensors[f"{name}.{part}"].float().numpy() for part in Projection._fields)) for name in NAMES
     }
-    for name, (weight, bias) in found.items():
+    for name, (weight, bias) in projections.items():
         if weight.ndim != 2 or len(weight) != DIMENSIONS or bias.shape != (DIMENSIONS,):
             raise UserError(
                 f"--weights {file}: {name} has weights of shape {weight.shape} and a bias of shape {bias.shape}, "
                 f"expected ({DIMENSIONS}, d) and ({DIMENSIONS},)"
             )
-    return found
+    return projections

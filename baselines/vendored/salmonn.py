@@ -1,8 +1,8 @@
-"""SALMONN's ears: from sound to tokens of a language model. FUTGA has the same.
+"""The audio encoder of SALMONN and FUTGA: from audio to tokens of a language model.
 
-Whisper's encoder and BEATs hear 30 s as 1500 frames each. Side by side and cut into windows of 17 frames, a third of a
-second, they are read by a Q-Former, which asks each window one question; a linear map makes its answer a token. So 88
-tokens stand for any sound, whose missing seconds are silence to Whisper and zeros in the place of BEATs.
+The encoder of Whisper and BEATs turn 30 s into 1500 frames each. They are concatenated and cut into windows of 17
+frames, a third of a second. A Q-Former with one query summarises each window, and a linear map turns the result into a
+token. So any audio becomes 88 tokens. Missing seconds are silence for Whisper, and zeros in the frames of BEATs.
 
 Source: Tang et al., "SALMONN: Towards Generic Hearing Abilities for Large Language Models" (ICLR 2024,
 arXiv:2310.13289); Wu et al., "Futga: Towards Fine-grained Music Understanding through Temporally-enhanced Generative
@@ -25,7 +25,7 @@ from musicrs_dataset.audio.cutting import Samples
 from .beats import RATE, Beats
 
 LONGEST, SHORTEST = 30 * RATE, RATE  # samples of a clip
-# 1500 frames in 30 s, of which a window takes 0.333333 s; the 4 frames after the last whole window are dropped.
+# 1500 frames in 30 s; a window takes 0.333333 s. The 4 frames after the last whole window are dropped.
 WINDOW = 17
 TOKENS = 1500 // WINDOW
 HEAD = 64  # numbers per attention head, as in BERT
@@ -36,12 +36,12 @@ class Sizes:
     """Sizes of a bridge.
 
     Attributes:
-        speech: Features of a frame of Whisper's encoder.
-        sound: Features of a frame of BEATs.
-        model: Features of a token of the language model.
+        speech: Features per frame of the encoder of Whisper.
+        sound: Features per frame of BEATs.
+        model: Features per token of the language model.
         hidden: Width of the Q-Former, a multiple of `HEAD`.
         inner: Width of its feed-forward layers.
-        layers: How many layers it has.
+        layers: Number of its layers.
     """
 
     speech: int = 1280
@@ -53,10 +53,10 @@ class Sizes:
 
 
 class Bridge(nn.Module):
-    """What SALMONN learnt between its ears and its language model. Run it in float32.
+    """The trained part of SALMONN between its encoders and its language model. Run it in float32.
 
-    Parameters are named as in the authors' checkpoints, but for those within the Q-Former, which is that of
-    transformers: see `baselines.vendored.salmonn_checkpoint`.
+    Parameters have the names of the published checkpoints, except inside the Q-Former, which is that of transformers:
+    see `baselines.vendored.salmonn_checkpoint`.
     """
 
     def __init__(self, sizes: Sizes) -> None:
@@ -81,30 +81,30 @@ class Bridge(nn.Module):
         """Turn frames into tokens.
 
         Args:
-            speech: Frames of Whisper's encoder, shape (n, t, d).
-            sound: Frames of BEATs, shape (n, u, e), all of them heard; the shorter of the two is filled up with zeros.
+            speech: Frames of the encoder of Whisper, shape (n, t, d).
+            sound: Frames of BEATs, shape (n, u, e). The shorter of the two is padded with zeros.
 
         Returns:
             Shape (n, max(t, u) // 17, width of the language model).
         """
         speech, sound = self.ln_speech(speech), self.ln_audio(sound)
         length = max(speech.shape[1], sound.shape[1])
-        frames = torch.cat([_filled(speech, length), _filled(sound, length)], dim=-1)
+        frames = torch.cat([_padded(speech, length), _padded(sound, length)], dim=-1)
         windows = frames[:, : length // WINDOW * WINDOW].reshape(-1, WINDOW, frames.shape[-1])
-        questions = self.speech_query_tokens.expand(len(windows), -1, -1)
-        answers = self.speech_Qformer(query_embeds=questions, encoder_hidden_states=windows).last_hidden_state
-        tokens: Tensor = self.speech_llama_proj(answers).reshape(len(frames), -1, self.speech_llama_proj.out_features)
+        queries = self.speech_query_tokens.expand(len(windows), -1, -1)
+        states = self.speech_Qformer(query_embeds=queries, encoder_hidden_states=windows).last_hidden_state
+        tokens: Tensor = self.speech_llama_proj(states).reshape(len(frames), -1, self.speech_llama_proj.out_features)
         return tokens
 
 
-class SalmonnEars(nn.Module):
+class SalmonnAudioEncoder(nn.Module):
     """Both encoders and the bridge.
 
     Args:
-        extractor: Whisper's feature extractor.
-        whisper: Its encoder.
+        extractor: Feature extractor of Whisper.
+        whisper: Encoder of Whisper.
         beats: BEATs.
-        bridge: What turns their frames into tokens.
+        bridge: Turns their frames into tokens.
     """
 
     def __init__(self, extractor: Any, whisper: nn.Module, beats: Beats, bridge: Bridge) -> None:
@@ -112,10 +112,10 @@ class SalmonnEars(nn.Module):
         self._extractor, self.whisper, self.beats, self.bridge = extractor, whisper, beats, bridge
 
     def forward(self, wave: Samples) -> Tensor:
-        """Hear one clip.
+        """Encode one clip.
 
         Args:
-            wave: Shape (n,), mono at 16 kHz, at most 30 s; less than 1 s is followed by silence.
+            wave: Shape (n,), mono at 16 kHz, at most 30 s. Silence extends a clip of less than 1 s.
 
         Returns:
             Shape (`TOKENS`, width of the language model).
@@ -124,7 +124,7 @@ class SalmonnEars(nn.Module):
             ValueError: The clip is longer.
         """
         if len(wave) > LONGEST:
-            raise ValueError(f"{len(wave) / RATE:.1f} s of sound, expected at most {LONGEST / RATE:g} s; cut it")
+            raise ValueError(f"{len(wave) / RATE:.1f} s of audio, expected at most {LONGEST / RATE:g} s; cut it")
         wave = np.pad(wave, (0, max(0, SHORTEST - len(wave))))
         device = next(self.parameters()).device
         mel = self._extractor(wave, sampling_rate=RATE, return_tensors="pt").input_features
@@ -133,5 +133,5 @@ class SalmonnEars(nn.Module):
         return tokens
 
 
-def _filled(frames: Tensor, length: int) -> Tensor:
+def _padded(frames: Tensor, length: int) -> Tensor:
     return functional.pad(frames, (0, 0, 0, length - frames.shape[1]))

@@ -1,14 +1,14 @@
-"""Checkpoints of SALMONN and FUTGA as their authors saved them, and Whisper's encoder without its decoder.
+"""The published checkpoints of SALMONN and FUTGA, and the encoder of Whisper without its decoder.
 
-A checkpoint holds what was trained: the bridge (`baselines.vendored.salmonn`), and low-rank changes of the language
-model's query and value maps (LoRA, arXiv:2106.09685), which are added to its weights here. SALMONN's lies under "model"
-in a dictionary. FUTGA's is bare, has 16 bits, and holds the Q-Former with a text branch that nothing runs. The library
-peft has named the low-rank matrices `lora_A.weight` and `lora_A.default.weight` over time; either is read.
+A checkpoint holds the trained parts: the bridge (`baselines.vendored.salmonn`), and low-rank changes of the query and
+value maps of the language model (LoRA, arXiv:2106.09685), which are added to its weights here. That of SALMONN is under
+"model" in a dictionary. That of FUTGA has no such key and 16 bits, and holds an unused text branch of the Q-Former. The
+library peft has used the names `lora_A.weight` and `lora_A.default.weight` for the low-rank matrices; both are read.
 
-The authors' runner leaves frozen weights out of a file by the names in `named_parameters()`, which lists a tensor that
-several modules share once. `state_dict()` lists it under every name, so a file keeps copies under the other names:
-BEATs' table of distances under the layers 1 to 11, and the head of a language model that is tied to its embeddings.
-The copies are compared with the part in memory and left out.
+The code of the authors excludes frozen weights from a file by the names in `named_parameters()`, which lists a shared
+tensor once. `state_dict()` lists it under every name, so a file keeps copies under the other names: the table of
+distances of BEATs under the layers 1 to 11, and the head of a language model that is tied to its embeddings. The copies
+are compared with the part in memory and dropped.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .beats import TABLE, Beats, BeatsConfig, differing
 from .salmonn import HEAD, Bridge, Sizes
 
 RANK, ALPHA = 8, 32
-# What a checkpoint may hold beside: nothing that is run hangs on it.
+# Further keys that a checkpoint may hold. No part that runs uses them.
 UNUSED = re.compile(
     r"""
-    # Buffers, which follow from the configuration; whether they are saved depends on the version of transformers.
+    # Buffers, which follow from the configuration. The version of transformers decides whether they are saved.
     speech_Qformer\.bert\.embeddings\.position_ids
     | llama_model\..*\.rotary_emb\.(inv_freq|original_inv_freq|cos_cached|sin_cached)
     # The text branch of the Q-Former.
@@ -42,12 +42,12 @@ UNUSED = re.compile(
     """,
     re.VERBOSE,
 )
-# Written before each key by DistributedDataParallel, by torch.compile, and by a wrapper around the whole model.
+# Prefixes by DistributedDataParallel, by torch.compile, and by a wrapper around the whole model.
 _PREFIXES = re.compile(r"^((module|_orig_mod|model)\.)+")
-# Under one of these a training run keeps the weights beside its own state.
+# Keys under which a training run saves the weights next to its own state.
 _WRAPPERS = ("model", "state_dict", "model_state_dict", "module")
 _BEATS, _LANGUAGE_MODEL = "beats.", "llama_model.base_model.model."
-# The weights of a language model that may be one and the same.
+# The weights of a language model that may be one shared tensor.
 _TIED = ("lm_head.weight", "model.embed_tokens.weight")
 _QFORMER = "speech_Qformer."
 _EXPECTED = "a checkpoint of SALMONN or FUTGA"
@@ -57,21 +57,21 @@ _log = logging.getLogger(__name__)
 def load_bridge(
     file: Path, model: nn.Module, speech: int | None = None, sound: int | None = None, *, beats: Beats | None = None
 ) -> Bridge:
-    """Load a checkpoint of the authors into a bridge and a language model; no code is read from it.
+    """Load a published checkpoint into a bridge and a language model. No code is read from it.
 
     Args:
-        file: Such as `salmonn_7b_v0.pth`, `salmonn_v1.pth` or FUTGA's `salomnn_7b.bin`.
-        model: The LlamaForCausalLM whose weights it changes.
-        speech: Features of a frame of Whisper's encoder; None for those that the checkpoint was trained with.
-        sound: The same of BEATs.
-        beats: The BEATs that the copies in the file are compared with; None to compare them with each other.
+        file: For example `salmonn_7b_v0.pth`, `salmonn_v1.pth` or `salomnn_7b.bin` of FUTGA.
+        model: The LlamaForCausalLM whose weights the checkpoint changes.
+        speech: Features per frame of the encoder of Whisper; None for the number in the checkpoint.
+        sound: Features per frame of BEATs; None for the number in the checkpoint.
+        beats: BEATs, to compare it with the copies in the file; None to compare the copies with each other.
 
     Returns:
         The bridge in evaluation mode, on the CPU, in float32.
 
     Raises:
-        UserError: It cannot be read, parameters are missing or left over, or have other shapes than the parts around
-            them ask for, or the language model's weights are not in memory. They are unchanged then.
+        UserError: The file cannot be read, parameters are missing or surplus, or have other shapes than the other parts
+            need, or the weights of the language model are not in memory. Then the language model is unchanged.
     """
     tensors = _without_copies(file, _read(file), model, beats)
     hidden = _size(tensors, "speech_query_tokens", Sizes.hidden)
@@ -95,7 +95,7 @@ def load_bridge(
     _compare(file, tensors, expected)
     if any(linear.weight.is_meta for linear in changed.values()):
         raise UserError(
-            "--device-map: leaves weights of Vicuna outside the GPUs, where nothing can be added to them; "
+            "--device-map: leaves weights of Vicuna outside the GPUs, where the checkpoint cannot change them; "
             "expected GPUs that hold all of it"
         )
     bridge.load_state_dict({name: tensors[key].float() for key, name in ours.items()})
@@ -105,17 +105,18 @@ def load_bridge(
 
 
 def load_whisper_encoder(folder: Path) -> Any:
-    """Load the encoder of a Whisper checkpoint; the decoder's weights are left out.
+    """Load the encoder of a Whisper checkpoint, without the weights of its decoder.
 
     Args:
-        folder: As `save_pretrained` writes it, or a snapshot of a Hub repository such as openai/whisper-large-v2.
+        folder: Folder as `save_pretrained` writes it, or a snapshot of a Hub repository such as
+        openai/whisper-large-v2.
 
     Returns:
-        transformers' WhisperEncoder in evaluation mode, on the CPU, in float32.
+        WhisperEncoder of transformers in evaluation mode, on the CPU, in float32.
 
     Raises:
-        UserError: Weights of the encoder are missing or left over, or have other shapes than its configuration says, or
-            there is no Whisper in the folder.
+        UserError: Weights of the encoder are missing or surplus, or have other shapes than in its configuration, or the
+            folder holds no Whisper.
     """
     from transformers.models.whisper.modeling_whisper import WhisperEncoder
 
@@ -132,7 +133,7 @@ def load_whisper_encoder(folder: Path) -> Any:
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"--whisper {folder}: cannot be loaded ({' '.join(str(error).split())[:200]})") from error
     sizes = [
-        f"{key} has shape {tuple(found)}, expected {tuple(wanted)}" for key, found, wanted in info["mismatched_keys"]
+        f"{key} has shape {tuple(shape)}, expected {tuple(wanted)}" for key, shape, wanted in info["mismatched_keys"]
     ]
     faults = _faults(info["missing_keys"], info["unexpected_keys"], sizes)
     if faults:
@@ -154,10 +155,10 @@ def _read(file: Path) -> dict[str, Tensor]:
     if not (isinstance(content, Mapping) and all(isinstance(value, Tensor) for value in content.values())):
         raise UserError(f"--weights {file}: expected {_EXPECTED}: a dictionary of tensors, or one under 'model'")
     tensors: dict[str, Tensor] = {}
-    for given, value in content.items():
-        key = re.sub(r"\.lora_([AB])\.default\.", r".lora_\1.", _PREFIXES.sub("", str(given)))
+    for name, value in content.items():
+        key = re.sub(r"\.lora_([AB])\.default\.", r".lora_\1.", _PREFIXES.sub("", str(name)))
         if key in tensors:
-            raise UserError(f"--weights {file}: holds {key} under two names, expected one; which is right is unknown")
+            raise UserError(f"--weights {file}: holds {key} under two names, expected one of them")
         if not UNUSED.fullmatch(key):
             tensors[key] = value
     return tensors
@@ -166,7 +167,7 @@ def _read(file: Path) -> dict[str, Tensor]:
 def _without_copies(
     file: Path, tensors: Mapping[str, Tensor], model: nn.Module, beats: Beats | None
 ) -> dict[str, Tensor]:
-    """Leave out copies of shared frozen weights, and warn where they are not copies of what is in memory."""
+    """Drop copies of shared frozen weights, and warn if they differ from the weights in memory."""
     tables = {key: value for key, value in tensors.items() if _is_table(key)}
     if tables:
         own = None if beats is None else next(v for name, v in beats.state_dict().items() if TABLE.fullmatch(name))
@@ -175,14 +176,14 @@ def _without_copies(
         if others:
             _log.warning(
                 "--weights %s: %d of the %d copies of BEATs' table of distances differ from the %s, which is used (%s)"
-                "; name the BEATs that the checkpoint was trained with", file, len(others), len(tables), which,
+                "; name the BEATs of the training of the checkpoint", file, len(others), len(tables), which,
                 some(others, 2),
             )  # fmt: skip
     tied = {f"{_LANGUAGE_MODEL}{name}": name for name in _TIED}
     heads = {key: tensors[key] for key in tied if key in tensors}
     for key, value in heads.items():
         own = model.get_parameter(tied[key])
-        # The authors' code appends a row to the embeddings, for padding.
+        # The code of the authors appends a row to the embeddings, for padding.
         if not own.is_meta and differing({key: value[: len(own)]}, own):
             _log.warning(
                 "--weights %s: %s differs from that of --vicuna, which is used; name the Vicuna that the checkpoint "
@@ -197,7 +198,7 @@ def _is_table(key: str) -> bool:
 
 
 def _published(name: str) -> str:
-    """What the authors call a parameter of `Bridge`; their Q-Former is a BERT with a branch for queries."""
+    """Return the published name of a parameter of `Bridge`. The published Q-Former is a BERT with a query branch."""
     if not name.startswith(_QFORMER):
         return name
     inner = name.removeprefix(_QFORMER).replace("attention.attention.", "attention.self.")
@@ -205,20 +206,20 @@ def _published(name: str) -> str:
 
 
 def _changed(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
-    """The maps of a language model that LoRA changes, by their place in a checkpoint."""
+    """Yield the maps of a language model that LoRA changes, with their names in a checkpoint."""
     for name, module in model.named_modules():
         if name.endswith(("self_attn.q_proj", "self_attn.v_proj")) and isinstance(module, nn.Linear):
             yield f"llama_model.base_model.model.{name}", module
 
 
 def _size(tensors: Mapping[str, Tensor], key: str, default: int) -> int:
-    """Length of the last axis of a tensor, or that of the published one where it is missing or a single number."""
+    """Return the length of the last axis of a tensor, or the default if it is missing or a single number."""
     return tensors[key].shape[-1] if key in tensors and tensors[key].ndim else default
 
 
 def _compare(file: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, tuple[int, ...]]) -> None:
     missing, unexpected = expected.keys() - tensors.keys(), tensors.keys() - expected.keys()
-    comparable = {} if missing else expected  # a key that is missing may leave the sizes of others open
+    comparable = {} if missing else expected  # a missing key may leave the sizes of others undefined
     sizes = [
         f"{key} has shape {tuple(tensors[key].shape)}, expected {shape}"
         for key, shape in comparable.items()
@@ -242,7 +243,7 @@ def _faults(missing: Collection[str], unexpected: Collection[str], sizes: list[s
 
 @torch.no_grad()
 def _merge(linear: nn.Linear, down: Tensor, up: Tensor) -> None:
-    """Add a low-rank change to a weight, in float32 whatever the weight's type is."""
+    """Add a low-rank change to a weight, in float32 whatever the type of the weight."""
     weight = linear.weight
     change = (ALPHA / RANK) * up.float() @ down.float()
     weight.copy_((weight.float() + change.to(weight.device)).to(weight.dtype))

@@ -12,7 +12,7 @@ from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
 from ..errors import UserError, plain
 from ..paper.tables import OVERALL, Result
-from ..runs.filled_scores import Filled
+from ..runs.filled_scores import FilledScores
 from ..runs.predictions import PREDICTIONS, Prediction, read_predictions
 from ..runs.read import check_finished
 from ..runs.references import References
@@ -43,7 +43,7 @@ class ReportRun:
     warnings: tuple[str, ...] = ()
 
     @property
-    def filled(self) -> Filled | None:
+    def filled(self) -> FilledScores | None:
         """What was appended to its answers; None where its predictions do not say."""
         return self.system.filled
 

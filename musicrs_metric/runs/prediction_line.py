@@ -141,8 +141,29 @@ def parse_line(text: str | bytes, *, file: str = "prediction", line: int | None 
     return Line(prediction, [], tuple(key for key in found if key not in FIELDS and key not in _ALIASES))
 
 
+def prediction_fields(prediction: Prediction) -> dict[str, Any]:
+    """Return the fields of a prediction that are not None, in the order of a line. They are not checked."""
+    pairs = ((name, getattr(prediction, name)) for name in FIELDS)
+    return {name: value for name, value in pairs if value is not None}
+
+
+def check_prediction(prediction: Prediction) -> None:
+    """Refuse a prediction that no file may hold.
+
+    Args:
+        prediction: The prediction.
+
+    Raises:
+        PredictionError: The validator would refuse its line.
+    """
+    values = prediction_fields(prediction)
+    problems = list(_problems(values, list(values)))
+    if problems:
+        raise PredictionError([Fault("prediction", None, name, prediction.thread_id, text) for name, text in problems])
+
+
 def format_line(prediction: Prediction) -> str:
-    """Write a prediction as one line, with its line feed; fields that are None are left out.
+    """Write a prediction as one line, with its line feed. Fields that are None are omitted.
 
     Args:
         prediction: The prediction.
@@ -150,12 +171,8 @@ def format_line(prediction: Prediction) -> str:
     Raises:
         PredictionError: The validator would refuse the line.
     """
-    pairs = ((name, getattr(prediction, name)) for name in FIELDS)
-    values = {name: value for name, value in pairs if value is not None}
-    problems = list(_problems(values, list(values)))
-    if problems:
-        raise PredictionError([Fault("prediction", None, name, prediction.thread_id, text) for name, text in problems])
-    return to_json(values) + "\n"
+    check_prediction(prediction)
+    return to_json(prediction_fields(prediction)) + "\n"
 
 
 def _explain(text: str, error: ValueError, file: str, line: int | None) -> list[Fault]:

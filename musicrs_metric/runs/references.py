@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,23 @@ class References:
 
     def __len__(self) -> int:
         return len(self.thread_ids)
+
+    def subset(self, thread_ids: Sequence[str]) -> References:
+        """Return the references of some threads, in the order of `thread_ids`; all threads return the same object.
+
+        Raises:
+            KeyError: A thread is not in the dataset.
+        """
+        if len(thread_ids) == len(self):
+            return self
+        rows = [self.position[thread_id] for thread_id in thread_ids]
+        return replace(
+            self,
+            thread_ids=[self.thread_ids[row] for row in rows],
+            candidates=[self.candidates[row] for row in rows],
+            ground_truth=[self.ground_truth[row] for row in rows],
+            groups={name: [labels[row] for row in rows] for name, labels in self.groups.items()},
+        )
 
     @cached_property
     def position(self) -> dict[str, int]:

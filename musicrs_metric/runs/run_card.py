@@ -118,7 +118,7 @@ def read_run_card(path: str | Path) -> RunCard:
 
 
 def write_run_card(path: str | Path, card: RunCard) -> None:
-    """Write a run card as indented JSON, in one step; `extra` goes back to the top level.
+    """Write a run card as indented JSON, in one step.
 
     Args:
         path: The file to write.
@@ -127,11 +127,24 @@ def write_run_card(path: str | Path, card: RunCard) -> None:
     Raises:
         ValueError: A number in it is not finite, or `read_run_card` would refuse it.
     """
+    write_text(path, [format_run_card(card, Path(path)), "\n"])
+
+
+def format_run_card(card: RunCard, file: Path = Path(RUN_CARD)) -> str:
+    """Return a run card as indented JSON, with the fields of `extra` at the top level.
+
+    Args:
+        card: The card.
+        file: Name of the file in messages.
+
+    Raises:
+        ValueError: A number in it is not finite, or `read_run_card` would refuse it.
+    """
     values = asdict(card)
-    kept = {key: value for key, value in values.pop("extra").items() if key not in values}
-    text = to_json(values | kept, indent=2)
-    card_from_values(strict_json(text), Path(path))
-    write_text(path, [text, "\n"])
+    further = {key: value for key, value in values.pop("extra").items() if key not in values}
+    text = to_json(values | further, indent=2)
+    card_from_values(strict_json(text), file)
+    return text
 
 
 def card_from_values(values: dict[str, Any], file: Path = Path(RUN_CARD)) -> RunCard:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UserError, count
-from ..options import ModalityOption, ParadigmOption, ReadsOption
+from ..runs.run_card import Modality, Paradigm, Reads
 
 if TYPE_CHECKING:
     from .bundle import Parcel
@@ -36,11 +36,9 @@ def submit(
         str | None, typer.Option("--dataset", "-d", help="Check thread ids and data against this dataset before.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="What the board is to call the system. [run.json]")] = None,
-    modality: Annotated[ModalityOption | None, typer.Option(help="What of a thread it is given. [run.json]")] = None,
-    paradigm: Annotated[ParadigmOption | None, typer.Option(help="How it ranks. [run.json]")] = None,
-    reads: Annotated[
-        ReadsOption | None, typer.Option(help="What it looks at beyond its own thread. [run.json]")
-    ] = None,
+    modality: Annotated[Modality | None, typer.Option(help="What of a thread it is given. [run.json]")] = None,
+    paradigm: Annotated[Paradigm | None, typer.Option(help="How it ranks. [run.json]")] = None,
+    reads: Annotated[Reads | None, typer.Option(help="What it looks at beyond its own thread. [run.json]")] = None,
     link: Annotated[str | None, typer.Option(metavar="URL", help="Its page, https.")] = None,
     description: Annotated[str | None, typer.Option(help="A few words on it.")] = None,
     open_weights: Annotated[

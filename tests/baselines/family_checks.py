@@ -15,7 +15,7 @@ import pytest
 
 from baselines.data import Data, as_references
 from baselines.generative.language_model import Prompt
-from baselines.generative.transformers_model import LocalGenerative, TransformersListener
+from baselines.generative.transformers_model import LocalGenerative, TransformersModel
 from baselines.generative.trie import CandidateTrie
 from baselines.launch import build_system
 from musicrs_dataset.records import Clip
@@ -47,100 +47,102 @@ def make_system(name: str, modality: Modality = "audio_query", *arguments: str |
     return made
 
 
-def make_listener(name: str, *arguments: str | Path) -> TransformersListener:
+def make_language_model(name: str, *arguments: str | Path) -> TransformersModel:
     """The model of a family."""
-    listener = make_system(name, "audio_query", *arguments).listener
-    assert isinstance(listener, TransformersListener)
-    return listener
+    language_model = make_system(name, "audio_query", *arguments).language_model
+    assert isinstance(language_model, TransformersModel)
+    return language_model
 
 
-def prompts(listener: TransformersListener) -> list[Prompt]:
+def prompts(language_model: TransformersModel) -> list[Prompt]:
     """With no, one and, where the model takes them, three clips."""
-    rate = listener.ears.sampling_rate
+    rate = language_model.limits.sampling_rate
     clips = [tone(1.0, rate), tone(2.3, rate, 330.0), tone(0.4, rate, 110.0)]
-    several = clips if listener.ears.several_clips else [np.concatenate(clips)]
+    several = clips if language_model.limits.several_clips else [np.concatenate(clips)]
     return [Prompt(REQUEST), Prompt("one", (clips[0],)), Prompt(f"some {REQUEST}", tuple(several))]
 
 
-def naive_totals(listener: TransformersListener, prompt: Prompt, continuations: Sequence[Sequence[int]]) -> list[float]:
+def naive_totals(
+    language_model: TransformersModel, prompt: Prompt, continuations: Sequence[Sequence[int]]
+) -> list[float]:
     """The reference: a whole forward pass for each continuation, without a cache."""
     import torch
 
-    inputs = listener.inputs([prompt])
+    inputs = language_model.inputs([prompt])
     totals = []
     for tokens in continuations:
-        more = torch.tensor([list(tokens)], device=listener.model.device)
+        more = torch.tensor([list(tokens)], device=language_model.model.device)
         given = dict(inputs)
         if "input_ids" in inputs:
             given["input_ids"] = torch.cat([inputs["input_ids"], more], 1)
         else:
-            embedded = listener.model.get_input_embeddings()(more)
+            embedded = language_model.model.get_input_embeddings()(more)
             given["inputs_embeds"] = torch.cat([inputs["inputs_embeds"], embedded], 1)
         given["attention_mask"] = torch.cat([inputs["attention_mask"], torch.ones_like(more)], 1)
         with torch.inference_mode():
-            logits = listener.model(**given, return_dict=True).logits[0].float().log_softmax(-1)
+            logits = language_model.model(**given, return_dict=True).logits[0].float().log_softmax(-1)
         before = logits[-len(tokens) - 1 : -1]
         totals.append(float(before.gather(1, more[0][:, None]).sum()))
     return totals
 
 
-def check_scores(listener: TransformersListener, atol: float = 1e-4) -> None:
+def check_scores(language_model: TransformersModel, atol: float = 1e-4) -> None:
     """Packed scores are those of one candidate at a time, with and without sound, in one forward pass and in many."""
     from baselines.generative.packed import Prefix
 
-    continuations = [listener.ids(name) for name in NAMES[:8]]
-    for prompt in prompts(listener):
-        expected = naive_totals(listener, prompt, continuations)
-        found = listener.score(prompt, continuations)
+    continuations = [language_model.ids(name) for name in NAMES[:8]]
+    for prompt in prompts(language_model):
+        expected = naive_totals(language_model, prompt, continuations)
+        found = language_model.score(prompt, continuations)
         assert [each.n_tokens for each in found] == list(map(len, continuations))
         assert np.allclose([each.total for each in found], expected, rtol=0, atol=atol)
-        in_parts = Prefix(listener.model, listener.inputs([prompt])).score(continuations, at_once=10)
+        in_parts = Prefix(language_model.model, language_model.inputs([prompt])).score(continuations, at_once=10)
         assert np.allclose([each.total for each in in_parts], expected, rtol=0, atol=atol)
 
 
-def check_choice(listener: TransformersListener) -> None:
+def check_choice(language_model: TransformersModel) -> None:
     """What is generated under a constraint is what `generate` gives under the same one."""
     import torch
 
-    lines = [[*listener.ids(f"- {name}".replace("\n", " ")), *listener.ids("\n")] for name in NAMES[:6]]
+    lines = [[*language_model.ids(f"- {name}".replace("\n", " ")), *language_model.ids("\n")] for name in NAMES[:6]]
     budget = sum(map(len, lines))
-    for prompt in prompts(listener)[:2]:
+    for prompt in prompts(language_model)[:2]:
         trie = CandidateTrie(lines)
-        found = listener.choose(prompt, lambda answer, trie=trie: trie(answer) or [listener.end], budget)  # type: ignore[misc]
+        found = language_model.choose(prompt, lambda answer, trie=trie: trie(answer) or [language_model.end], budget)  # type: ignore[misc]
         trie(found)
         assert sorted(trie.order) == list(range(len(lines)))
-        inputs = listener.inputs([prompt], budget)
+        inputs = language_model.inputs([prompt], budget)
         start = inputs["input_ids"].shape[1] if "input_ids" in inputs else 0
 
         def allowed(_row: int, tokens: Any, start: int = start) -> list[int]:
-            return CandidateTrie(lines)(tokens.tolist()[start:]) or [listener.end]
+            return CandidateTrie(lines)(tokens.tolist()[start:]) or [language_model.end]
 
         with torch.inference_mode():
-            rows = listener.model.generate(
+            rows = language_model.model.generate(
                 **inputs, max_new_tokens=budget, do_sample=False, prefix_allowed_tokens_fn=allowed
             )
         assert rows[0, start:].tolist() == found
 
 
-def check_completions(listener: TransformersListener) -> None:
+def check_completions(language_model: TransformersModel) -> None:
     """Answers to several prompts at once, of which one has no sound, are those to each alone, and stay in budget."""
-    asked = prompts(listener)
-    together = listener.complete(asked, 6)
-    assert together == [listener.complete([prompt], 6)[0] for prompt in asked]
+    asked = prompts(language_model)
+    together = language_model.complete(asked, 6)
+    assert together == [language_model.complete([prompt], 6)[0] for prompt in asked]
     assert all(found.n_tokens <= 6 for found in together)
     assert all(found.cut == (found.n_tokens == 6) for found in together)  # the token that ends an answer is none of it
 
 
-def check_tokens(listener: TransformersListener, lengths: Sequence[float] = (0.1, 1.0, 7.77, 29.99, 30.0)) -> None:
+def check_tokens(language_model: TransformersModel, lengths: Sequence[float] = (0.1, 1.0, 7.77, 29.99, 30.0)) -> None:
     """No prompt takes more tokens than the ears declare, whatever it holds; so a plan that fits does fit."""
-    rate, ears = listener.ears.sampling_rate, listener.ears
+    rate, limits = language_model.limits.sampling_rate, language_model.limits
     clips = tuple(tone(seconds, rate) for seconds in lengths)
-    groups = [(clip,) for clip in clips] + ([clips] if ears.several_clips else [])
+    groups = [(clip,) for clip in clips] + ([clips] if limits.several_clips else [])
     for group in [(), *groups]:
-        text = listener.clean(REQUEST)
-        taken = listener.encode([Prompt(text, group)])["attention_mask"].shape[1]
-        sound = sum(ears.tokens(len(clip) / rate) for clip in group)
-        most = ears.template_tokens + listener.n_tokens(text) + sound
+        text = language_model.clean(REQUEST)
+        taken = language_model.encode([Prompt(text, group)])["attention_mask"].shape[1]
+        sound = sum(limits.tokens(len(clip) / rate) for clip in group)
+        most = limits.template_tokens + language_model.n_tokens(text) + sound
         assert most * 0.5 - 100 < taken <= most, (len(group), taken, most)
 
 
@@ -179,15 +181,15 @@ def check_run(name: str, modality: Modality, protocol: str, out: Path, *argument
     answered = {"audio_query": ["t0", "t1", "t2"], "audio_only": ["t0", "t1"], "query_only": list(predictions)}[
         modality
     ]
-    notes = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
-    assert [note["thread_id"] for note in notes] == answered
+    records = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert [record["thread_id"] for record in records] == answered
     if protocol in ("constrained", "pointwise"):
         assert all(predictions[thread_id].n_answered == len(NAMES) for thread_id in answered)
     else:
         ledger = result.card.extra["ledger"]
         assert ledger["named"] + ledger["filled"] == len(NAMES) * len(answered)
     assert result.card.protocol == protocol
-    assert result.card.model_revision == system.listener.revision
+    assert result.card.model_revision == system.language_model.revision
     assert (result.card.clip_plan is None) == (modality == "query_only")
 
 
@@ -205,5 +207,5 @@ def check_keys(
         copy = shutil.copytree(folder, scratch / kind)
         save_file(content, copy / file, metadata={"format": "pt"})
         with pytest.raises(UserError, match=kind) as refused:
-            make_listener(name, flag, copy).load()
+            make_language_model(name, flag, copy).load()
         assert expected.split(".", 2)[-1] in str(refused.value)

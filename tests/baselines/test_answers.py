@@ -33,7 +33,7 @@ def test_threads_of_an_earlier_run_are_told_where_there_are_any(tmp_path: Path) 
     assert not any("earlier" in line for line in outcome_lines(first, 7))
     whole = run_toy(Toy(), toy_data(), tmp_path / "run")
     told = next(iter(outcome_lines(whole, 7)))
-    assert f"7 of 7 threads ranked ({whole.card.hardware}; 3 of them were ranked by an earlier run)" in told
+    assert f"7 of 7 threads ranked ({whole.card.hardware}; an earlier session ranked 3 of them)" in told
 
 
 def test_the_order_of_a_failed_thread_depends_on_the_seed(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_user_can_stop_a_run(tmp_path: Path) -> None:
     [
         (None, "rank returned null"),
         ([["A", "B"]], "a list of 2 in it"),
-        ([], "given 1 thread and returned 0 predictions"),
+        ([], "got 1 thread and returned 0 predictions"),
         ([Prediction("t9", ("A",))], "of t9 in place of t0"),
     ],
 )

@@ -74,9 +74,9 @@ def test_show_says_what_a_user_has_to_know() -> None:
     assert "option --dtype (bfloat16, on a CPU float32): number format of the weights" in lines
     asked = list(system_lines("openai_api"))
     assert not any(line.startswith("memory: ") for line in asked)
-    assert "option --model-name: what the server calls the model; has to be given" in asked
+    assert "option --model-name: name of the model on the server; required" in asked
     protocol = next(line for line in asked if line.startswith("option --protocol (listwise): "))
-    assert "constrained and pointwise take a model in this process" in protocol
+    assert "constrained and pointwise need a model in this process" in protocol
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

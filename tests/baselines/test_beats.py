@@ -91,7 +91,7 @@ def test_length_of_the_output(seconds: float, patches: int) -> None:
 def test_less_than_a_patch_is_refused_in_words() -> None:
     """One sample less than 25 ms + 15 * 10 ms, alone or as the sound of a padded wave."""
     beats = tiny_beats()
-    with pytest.raises(ValueError, match=r"0\.100 s of sound, expected at least 0\.175 s.*pad it with silence"):
+    with pytest.raises(ValueError, match=r"0\.100 s of audio, expected at least 0\.175 s.*pad it with silence"):
         beats(noise(0.1))
     with pytest.raises(ValueError, match=r"expected at least 0\.175 s"):
         beats(noise(1, n=2), [16_000, 2799])

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from baselines.audio_text.checkpoints import find_checkpoint
-from baselines.audio_text.vectors import ClipVectors, Stretch, TextVectors, normalise
+from baselines.audio_text.vectors import ClipExcerpt, ClipVectors, TextVectors, normalise
 from baselines.data import Data, as_references
 from baselines.launch import build_system
 from baselines.system import Context, Task
@@ -101,7 +101,7 @@ def test_a_batch_is_as_good_as_one_by_one(folder: Path) -> None:
 def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
     """Alone, together or backwards: the same bits, or two processes would not rank as one does."""
     context = Context(modality="audio_query")
-    clips = [Stretch(clip(*seeds)) for seeds in ([1] * 12, [2] * 3, [3], [4] * 21)]
+    clips = [ClipExcerpt(clip(*seeds)) for seeds in ([1] * 12, [2] * 3, [3], [4] * 21)]
     together = ClipVectors(encoder(folder), context)(clips)
     alone = [ClipVectors(encoder(folder), context)([one])[0] for one in clips]
     backwards = ClipVectors(encoder(folder), context)(clips[::-1])[::-1]
@@ -128,7 +128,7 @@ def test_a_thread_is_the_mean_of_its_windows(folder: Path) -> None:
         inputs = processor(audio=[*windows, other], sampling_rate=RATE, return_tensors="pt")
         rows = torch.nn.functional.normalize(model.get_audio_features(**inputs).pooler_output, dim=-1)
         expected = torch.nn.functional.normalize(rows.mean(0), dim=-1)
-    heard = system(folder, "audio_only")._asked([thread("t0", ["A"], clips=(long, short))])
+    heard = system(folder, "audio_only")._thread_vectors([thread("t0", ["A"], clips=(long, short))])
     assert np.allclose(heard[0], expected, atol=1e-5)
 
 
@@ -138,11 +138,11 @@ def test_only_the_budget_is_heard(folder: Path) -> None:
     changed = clip(*range(10), 90, 91)
     limited = system(folder, "audio_only", "--seconds", "20")
     first, second = (thread("t0", ["A"], clips=clips) for clips in ((one, other), (changed, other)))
-    assert limited.heard(first) == [10.0, 9.0]
-    assert np.array_equal(limited._asked([first]), limited._asked([second]))
+    assert limited.audio_used(first) == [10.0, 9.0]
+    assert np.array_equal(limited._thread_vectors([first]), limited._thread_vectors([second]))
     whole = system(folder, "audio_only")
-    assert whole.heard(first) == [12.0, 9.0]
-    assert not np.array_equal(whole._asked([first]), whole._asked([second]))
+    assert whole.audio_used(first) == [12.0, 9.0]
+    assert not np.array_equal(whole._thread_vectors([first]), whole._thread_vectors([second]))
 
 
 def test_three_modalities_rank_by_the_cosine(folder: Path, vectors: Path, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_three_modalities_rank_by_the_cosine(folder: Path, vectors: Path, tmp_pa
         assert result.card.missing_audio == {"audio_query": "text", "query_only": None, "audio_only": "zero"}[modality]
     made = system(folder, "audio_query", cache=vectors)
     for place, one in enumerate(few_threads()):
-        heard, asked = made._heard([one]), made._texts([one.query or ""])
+        heard, asked = made._audio_vectors([one]), made._texts([one.query or ""])
         length = np.linalg.norm(0.5 * heard + 0.5 * asked)
         by_name = {modality: scores(result.predictions[place]) for modality, result in found.items()}
         assert set(by_name["audio_query"]) == set(one.candidates)
@@ -193,7 +193,7 @@ class Counting(ClapEncoder):
 
 def test_each_text_and_clip_is_embedded_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not again in another batch, for a clip of the same content, in another modality, or in a later run."""
-    monkeypatch.setattr("baselines.systems.clap.ClapEncoder", Counting)
+    monkeypatch.setattr(Clap, "Model", Counting)
     Counting.done.clear()
     same, other = clip(1, 2), clip(3)
     threads = [
@@ -295,7 +295,7 @@ def test_weights_that_lack_some_are_refused(folder: Path, tmp_path: Path) -> Non
 def test_the_card_names_the_model_that_was_chosen(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Another one of the Hub is not passed off as the published choice, nor its licence."""
     found = find_checkpoint(str(folder))
-    monkeypatch.setattr("baselines.systems.clap.find_checkpoint", lambda _: found)
+    monkeypatch.setattr("baselines.audio_text.dual.find_checkpoint", lambda _: found)
     declared = build_system("clap", "audio_only", ["--weights", "laion/clap-htsat-unfused@main"]).declaration
     assert (declared.model_id, declared.licence) == ("laion/clap-htsat-unfused", None)
     assert build_system("clap", "audio_only").declaration.model_id == "laion/larger_clap_music_and_speech"
@@ -327,4 +327,4 @@ def test_rows_are_brought_to_length_one() -> None:
 def test_a_thread_of_the_mini_dataset_is_heard_whole(folder: Path) -> None:
     """Its two clips of 8 to 12 s fit in the budget of 300 s."""
     one: Thread = few_threads()[0]
-    assert system(folder, "audio_only").heard(one) == [clip.duration_s for clip in one.clips or ()]
+    assert system(folder, "audio_only").audio_used(one) == [clip.duration_s for clip in one.clips or ()]

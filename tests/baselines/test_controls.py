@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from baselines.commands.summary import score_result
 from baselines.data import Data, Swap, as_references
 from baselines.launch import build_system
-from baselines.run.control import givers, swap_inputs
+from baselines.run.control import input_sources, swap_inputs
 from baselines.system import Context, MissingAudio, Task
 from musicrs_dataset.records import Clip, Link, Thread
 from musicrs_metric.errors import UserError
@@ -40,8 +40,8 @@ def sounding(name: str, genre: str = "Jazz", n_clips: int = 1) -> Thread:
 @given(st.lists(st.sampled_from("abcd"), min_size=2, max_size=40), st.integers(0, 2**31))
 def test_nobody_gets_their_own_input(genres: list[str], seed: int) -> None:
     """Each genre's inputs go round within it, each used once; one that is alone in its genre gets another genre's."""
-    giver = givers(genres, seed)
-    assert givers(genres, seed) == giver
+    giver = input_sources(genres, seed)
+    assert input_sources(genres, seed) == giver
     assert all(given != place for place, given in enumerate(giver))
     counts = Counter(genres)
     together = [place for place, genre in enumerate(genres) if counts[genre] > 1]
@@ -52,7 +52,7 @@ def test_nobody_gets_their_own_input(genres: list[str], seed: int) -> None:
 
 def test_every_other_thread_gives_equally_often() -> None:
     """Over 6,000 seeds, each of five others 1,200 times to the first, within five standard deviations (31 each)."""
-    counts = Counter(givers(["Jazz"] * 6, seed)[0] for seed in range(6_000))
+    counts = Counter(input_sources(["Jazz"] * 6, seed)[0] for seed in range(6_000))
     assert set(counts) == {1, 2, 3, 4, 5}
     assert all(abs(count - 1_200) < 5 * 31 for count in counts.values())
 
@@ -98,7 +98,7 @@ def test_threads_alone_in_their_genre_are_counted() -> None:
 @pytest.mark.parametrize(
     ("swap", "modality", "policy", "n_clips", "message"),
     [
-        ("shuffled-audio", "query_only", None, 1, "the system hears no clips in query_only; try shuffled-query"),
+        ("shuffled-audio", "query_only", None, 1, "the system uses no clips in query_only; try shuffled-query"),
         ("shuffled-query", "audio_only", "zero", 1, "audio_only has no query; try shuffled-audio"),
         ("shuffled-audio", "audio_only", "zero", 0, "0 threads with clips, expected at least two to swap"),
     ],

@@ -34,21 +34,21 @@ def test_the_environment_fits_a_bug_report(cache: Path) -> None:
     assert lines[-1].endswith("GiB free on its disk")
 
 
-ALL_THE_SAME = "; clips are read all the same, datasets needs Audio(decode=False)"
+NOT_NEEDED = "; this project reads clips without it, datasets needs Audio(decode=False)"
 
 
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
         (None, "torchcodec 0.7.1"),
-        (ModuleNotFoundError("No module named 'torchcodec'", name="torchcodec"), f"torchcodec 0.7.1{ALL_THE_SAME}"),
+        (ModuleNotFoundError("No module named 'torchcodec'", name="torchcodec"), f"torchcodec 0.7.1{NOT_NEEDED}"),
         (
             RuntimeError("\nCould not load libtorchcodec.\nLikely causes:\n  1. FFmpeg"),
-            f"torchcodec 0.7.1 does not load (Could not load libtorchcodec.){ALL_THE_SAME}",
+            f"torchcodec 0.7.1 does not load (Could not load libtorchcodec.){NOT_NEEDED}",
         ),
         (
             OSError("libavutil.so.58: cannot open shared object file"),
-            f"torchcodec 0.7.1 does not load (libavutil.so.58: cannot open shared object file){ALL_THE_SAME}",
+            f"torchcodec 0.7.1 does not load (libavutil.so.58: cannot open shared object file){NOT_NEEDED}",
         ),
     ],
 )

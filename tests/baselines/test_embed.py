@@ -145,6 +145,6 @@ def test_weights_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         find_minilm(str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(UserError, match=r"not to be had from the Hub \(HF_HUB_OFFLINE is set, .*; unset it") as caught:
+    with pytest.raises(UserError, match=r"the Hub does not provide it \(HF_HUB_OFFLINE is set, .*; unset it") as caught:
         find_minilm("hub")
     assert "\n" not in str(caught.value)

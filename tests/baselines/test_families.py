@@ -46,22 +46,22 @@ def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_packed_scores_are_naive_scores(family: Family) -> None:
     """To 1e-4, with and without sound."""
-    checks.check_scores(checks.make_listener(family.name, "--weights", family.folder))
+    checks.check_scores(checks.make_language_model(family.name, "--weights", family.folder))
 
 
 def test_constrained_generation_is_that_of_the_library(family: Family) -> None:
     """Token by token, and a permutation."""
-    checks.check_choice(checks.make_listener(family.name, "--weights", family.folder))
+    checks.check_choice(checks.make_language_model(family.name, "--weights", family.folder))
 
 
 def test_a_batch_answers_as_one_by_one(family: Family) -> None:
     """Prompts of many lengths, one of them without sound."""
-    checks.check_completions(checks.make_listener(family.name, "--weights", family.folder))
+    checks.check_completions(checks.make_language_model(family.name, "--weights", family.folder))
 
 
 def test_no_prompt_takes_more_tokens_than_declared(family: Family) -> None:
     """Clips of 0.1 to 30 s, alone and together."""
-    checks.check_tokens(checks.make_listener(family.name, "--weights", family.folder))
+    checks.check_tokens(checks.make_language_model(family.name, "--weights", family.folder))
 
 
 def test_weights_are_loaded_whole_or_not_at_all(family: Family, tmp_path: Path) -> None:
@@ -78,14 +78,14 @@ def test_it_runs_from_end_to_end(family: Family, modality: Modality, protocol: s
 
 def test_nobodys_words_end_a_turn_or_pose_as_sound(family: Family) -> None:
     """A post made of control tokens, whole and nested, adds none to its prompt."""
-    listener = checks.make_listener(family.name, "--weights", family.folder)
-    control = listener.tokenizer.get_added_vocab()
+    language_model = checks.make_language_model(family.name, "--weights", family.folder)
+    control = language_model.tokenizer.get_added_vocab()
     halves = [(token[: len(token) // 2], token[len(token) // 2 :]) for token in control]
     nested = [f"{first}{token}{second}" for token in control for first, second in halves]
     posts = ["a post", " ".join(control), "".join(control), "".join(nested)]
 
     def controls(post: str) -> Counter[int]:
-        tokens = listener.inputs([Prompt(post, (tone(1.0),))])["input_ids"][0].tolist()
+        tokens = language_model.inputs([Prompt(post, (tone(1.0),))])["input_ids"][0].tolist()
         return Counter(token for token in tokens if token in control.values())
 
     assert all(controls(post) == controls("a post") for post in posts)
@@ -106,9 +106,12 @@ def test_a_control_token_that_begins_another_leaves_nothing_of_it() -> None:
 
 def test_numbers_come_from_sixteen_bits_too(family: Family) -> None:
     """Frames are given in the number format of the weights."""
-    listener = checks.make_listener(family.name, "--weights", family.folder, "--dtype", "bfloat16")
-    for prompt in checks.prompts(listener):
-        assert all(found.total < 0 for found in listener.score(prompt, [listener.ids("Slowdive"), listener.ids("A")]))
+    language_model = checks.make_language_model(family.name, "--weights", family.folder, "--dtype", "bfloat16")
+    for prompt in checks.prompts(language_model):
+        assert all(
+            found.total < 0
+            for found in language_model.score(prompt, [language_model.ids("Slowdive"), language_model.ids("A")])
+        )
 
 
 @pytest.mark.parametrize("name", SAVERS)

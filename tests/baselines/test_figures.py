@@ -12,7 +12,7 @@ import pytest
 from baselines.commands.summary import score_result
 from baselines.data import Data
 from baselines.launch import build_system
-from baselines.run.runner import Result
+from baselines.run.runner import RunResult
 from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.scoring import Scores
 from tests.baselines.toys import run_toy
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.upstream
 SHOWN = ("recall@20", "ndcg@20", "mrr")
 
 
-def run(name: str, data: Data, out: Path, vectors: Path, *arguments: str, seed: int = 0) -> Result:
+def run(name: str, data: Data, out: Path, vectors: Path, *arguments: str, seed: int = 0) -> RunResult:
     return run_toy(build_system(name, "query_only", arguments, seed, cache=vectors), data, out)
 
 

@@ -34,12 +34,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("name", SAVERS)
 def test_prompts_are_those_of_the_official_processor(folders: dict[str, Path], name: str, seconds: float) -> None:
     """Token numbers, frames and masks, for one window and several."""
-    listener = checks.make_listener(name, "--weights", folders[name])
+    language_model = checks.make_language_model(name, "--weights", folders[name])
     processor = transformers.AutoProcessor.from_pretrained(folders[name])
     turns = [{"role": "user", "content": [{"type": "text", "text": "dreamy, please"}, {"type": "audio"}]}]
     text = processor.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
     expected = processor(text=text, audio=tone(seconds), sampling_rate=16_000)
-    found = listener.encode([Prompt("dreamy, please", (tone(seconds),))])
+    found = language_model.encode([Prompt("dreamy, please", (tone(seconds),))])
     assert found.keys() == expected.keys()
     assert all(torch.equal(found[key], expected[key]) for key in found)
 
@@ -47,10 +47,10 @@ def test_prompts_are_those_of_the_official_processor(folders: dict[str, Path], n
 @pytest.mark.parametrize("name", SAVERS)
 def test_clips_are_joined(folders: dict[str, Path], name: str) -> None:
     """A prompt with three clips is one with the three in a row."""
-    listener = checks.make_listener(name, "--weights", folders[name])
+    language_model = checks.make_language_model(name, "--weights", folders[name])
     clips = (tone(1.0), tone(0.5, pitch=330.0), tone(29.0, pitch=440.0))
-    found = listener.encode([Prompt("all", clips)])
-    expected = listener.encode([Prompt("all", (np.concatenate(clips),))])
+    found = language_model.encode([Prompt("all", clips)])
+    expected = language_model.encode([Prompt("all", (np.concatenate(clips),))])
     assert found["input_features"].shape[0] == 2  # 30.5 s in windows of 30 s
     assert all(torch.equal(found[key], expected[key]) for key in expected)
 
@@ -58,22 +58,22 @@ def test_clips_are_joined(folders: dict[str, Path], name: str) -> None:
 @pytest.mark.parametrize("name", SAVERS)
 def test_nothing_is_sampled(folders: dict[str, Path], name: str) -> None:
     """The checkpoint says to sample and to punish repeats; the answer is the likeliest token, one after the other."""
-    listener = checks.make_listener(name, "--weights", folders[name])
+    language_model = checks.make_language_model(name, "--weights", folders[name])
     assert transformers.GenerationConfig.from_pretrained(folders[name]).do_sample
     prompt = Prompt("dreamy, please", (tone(1.0),))
-    inputs = listener.inputs([prompt])
+    inputs = language_model.inputs([prompt])
     answer: list[int] = []
     for _ in range(12):
         with torch.inference_mode():
-            token = int(listener.model(**inputs).logits[0, -1].argmax())
-        if token in listener.ends:
+            token = int(language_model.model(**inputs).logits[0, -1].argmax())
+        if token in language_model.ends:
             break
         answer.append(token)
         inputs["input_ids"] = torch.cat([inputs["input_ids"], torch.tensor([[token]])], 1)
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
     assert answer
-    found = listener.complete([prompt], 12)[0]
-    assert found.text == listener.tokenizer.decode(answer, skip_special_tokens=True).strip()
+    found = language_model.complete([prompt], 12)[0]
+    assert found.text == language_model.tokenizer.decode(answer, skip_special_tokens=True).strip()
 
 
 @pytest.mark.parametrize(("protocol", "silent"), [("titles", True), ("listwise", False)])
@@ -95,9 +95,9 @@ def test_a_second_of_silence_stands_in_as_published(
         asked.extend(prompts)
         return [Completion("1", 1, cut=False)] * len(prompts)
 
-    monkeypatch.setattr(system.listener, "complete", complete)
+    monkeypatch.setattr(system.language_model, "complete", complete)
     mute = thread("t0", NAMES, NAMES[:1], clips=() if modality == "audio_query" else None)
-    system.survey([mute])
+    system.inspect_threads([mute])
     system.rank([Task(mute)])
     assert [clip.shape for clip in asked[0].clips] == ([(16_000,)] if silent else [])
     assert not any(clip.any() for clip in asked[0].clips)

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from baselines.fuse import Method, fuse
-from baselines.fusion import fuse_runs
+from baselines.fusion import Method, fuse, fuse_runs
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import Outcome, Prediction, read_predictions, write_predictions
 from musicrs_metric.runs.run_card import RunCard, read_run_card, write_run_card

@@ -19,7 +19,7 @@ pytest.importorskip("torchaudio")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("sentencepiece")
 
-from tests.baselines.family_checks import check_run, check_scores, make_listener, make_system, sounding  # noqa: E402
+from tests.baselines.family_checks import check_run, check_scores, make_language_model, make_system, sounding  # noqa: E402
 from tests.baselines.tiny_salmonn import Parts, draw, save_checkpoint, save_parts  # noqa: E402
 
 
@@ -39,15 +39,15 @@ def test_it_runs_from_end_to_end(modality: Modality, protocol: str, parts: Parts
 
 def test_packed_scores_are_naive_scores(parts: Parts) -> None:
     """To 1e-4, with and without sound."""
-    check_scores(make_listener("futga", *parts.arguments))
+    check_scores(make_language_model("futga", *parts.arguments))
 
 
 def test_both_layouts_are_one_model(parts: Parts, tmp_path: Path) -> None:
     """The same numbers of 16 bits in SALMONN's layout change Vicuna alike."""
     tensors = {key: value.bfloat16().float() for key, value in draw("futga").items()}
     other = save_checkpoint(tmp_path / "salmonn_7b_v0.pth", "salmonn", tensors)
-    ours = make_listener("futga", *parts.arguments).model.state_dict()
-    theirs = make_listener("salmonn_7b", *parts._replace(weights=other).arguments).model.state_dict()
+    ours = make_language_model("futga", *parts.arguments).model.state_dict()
+    theirs = make_language_model("salmonn_7b", *parts._replace(weights=other).arguments).model.state_dict()
     assert all(torch.equal(value, theirs[name]) for name, value in ours.items())
 
 
@@ -56,10 +56,10 @@ def test_every_clip_gives_its_share(parts: Parts) -> None:
     system = make_system("futga", "audio_only", *parts.arguments)
     clips = tuple(sounding(seconds) for seconds in (20.0, 2.0, 30.0))
     asked = thread("t0", ["A", "B"], ["A"], clips=clips, query=None)
-    system.survey([asked])
-    assert system.heard(asked) == [10.0, 2.0, 10.0]
-    assert "up to 30 s of a thread" in (system.facts().clip_plan or "")
-    assert "joined into one" in (system.facts().clip_plan or "")
+    system.inspect_threads([asked])
+    assert system.audio_used(asked) == [10.0, 2.0, 10.0]
+    assert "up to 30 s of a thread" in (system.run_facts().clip_plan or "")
+    assert "joined into one" in (system.run_facts().clip_plan or "")
 
 
 def test_the_search_under_titles_is_the_published_one_without_its_draws(parts: Parts) -> None:
@@ -70,15 +70,15 @@ def test_the_search_under_titles_is_the_published_one_without_its_draws(parts: P
         ("titles", {"num_beams": 10, "repetition_penalty": 1.5, "min_new_tokens": 1}),
         ("listwise", {}),
     ):
-        listener = make_listener("futga", *parts.arguments, "--protocol", protocol)
-        (answers[protocol],) = listener.complete([prompt], 24)
-        assert listener.complete([prompt], 24) == [answers[protocol]]
-        plain = transformers.LlamaForCausalLM.from_pretrained(listener.folder, dtype=torch.float32)
-        plain.load_state_dict(listener.model.state_dict())
+        language_model = make_language_model("futga", *parts.arguments, "--protocol", protocol)
+        (answers[protocol],) = language_model.complete([prompt], 24)
+        assert language_model.complete([prompt], 24) == [answers[protocol]]
+        plain = transformers.LlamaForCausalLM.from_pretrained(language_model.folder, dtype=torch.float32)
+        plain.load_state_dict(language_model.model.state_dict())
         plain.generation_config = transformers.GenerationConfig(bos_token_id=1, eos_token_id=2, pad_token_id=0)
         with torch.inference_mode():
-            rows = plain.generate(**listener.encode([prompt]), max_new_tokens=24, do_sample=False, **search)
-        assert answers[protocol].text == listener.tokenizer.decode(rows[0], skip_special_tokens=True).strip()
+            rows = plain.generate(**language_model.encode([prompt]), max_new_tokens=24, do_sample=False, **search)
+        assert answers[protocol].text == language_model.tokenizer.decode(rows[0], skip_special_tokens=True).strip()
     assert answers["titles"] != answers["listwise"]
 
 
@@ -86,7 +86,7 @@ def test_a_checkpoint_of_another_size_is_refused_when_it_is_loaded(parts: Parts,
     """With the key and both shapes, in one line."""
     file = save_checkpoint(tmp_path / "b.bin", "futga", draw("futga") | {"ln_speech.weight": torch.ones(1280)})
     with pytest.raises(UserError, match=r"ln_speech\.weight has shape \(1280,\), expected \(16,\)") as caught:
-        make_listener("futga", *parts._replace(weights=file).arguments).load()
+        make_language_model("futga", *parts._replace(weights=file).arguments).load()
     assert "\n" not in str(caught.value)
 
 

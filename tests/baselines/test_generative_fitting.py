@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.generative.audio_fit import SLACK, ClipPlan, Load, fit, tokens
-from baselines.generative.audio_limits import Ears
+from baselines.generative.audio_fit import SLACK, PromptClips, ThreadLoad, fit, tokens
+from baselines.generative.audio_limits import AudioLimits
 from musicrs_metric.errors import UserError
 
 # Ten tokens a second and two a clip, 30 s a clip, and a context of 1,000 tokens beside the slack.
-EARS = Ears(
+EARS = AudioLimits(
     sampling_rate=100, context=1000 + SLACK, tokens_per_second=10, tokens_per_clip=2, clip_limit_s=30.0,
     template_tokens=0, weights_gib=1, cache_kib_per_token=1,
 )  # fmt: skip
 
 
-def load(*clips: float, text: int = 100, answer: int = 100, least: int = 100, name: str = "t") -> Load:
-    return Load(name, clips, text, answer, least)
+def load(*clips: float, text: int = 100, answer: int = 100, least: int = 100, name: str = "t") -> ThreadLoad:
+    return ThreadLoad(name, clips, text, answer, least)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def load(*clips: float, text: int = 100, answer: int = 100, least: int = 100, na
 )
 def test_tokens_by_hand(clips: tuple[float, ...], seconds: float, expected: int) -> None:
     """What a plan says that a thread takes, slack left out."""
-    plan = ClipPlan(EARS, seconds, True, 0, "t")
+    plan = PromptClips(EARS, seconds, True, 0, "t")
     assert plan.tokens(load(*clips)) - SLACK == expected
 
 
@@ -45,8 +45,8 @@ def test_the_most_that_fits_every_thread_is_chosen() -> None:
     """Of 1,000 tokens 200 are words; two clips of 40 s as four pieces leave 792, so 79 s; one thread binds all."""
     plan = fit(EARS, [load(40, 40), load(1), load()])
     assert plan.seconds == 79.0
-    assert plan.heard([40, 40]) == [39.5, 39.5]
-    assert plan.heard([1]) == [1]
+    assert plan.audio_used([40, 40]) == [39.5, 39.5]
+    assert plan.audio_used([1]) == [1]
     assert plan.most_tokens - SLACK == 200 + 4 * (198 + 2)  # 19.75 s are 197.5 tokens
     assert plan.fullest == "t"
     assert fit(EARS, [load(40, 40), load(40, 40, text=200)]).seconds == 69.0
@@ -81,24 +81,26 @@ def test_no_more_than_a_dataset_offers_is_chosen() -> None:
 
 def test_a_plan_that_was_asked_for_is_kept_or_refused_with_numbers() -> None:
     """What exceeds the model's hearing, or the context of any thread."""
-    assert fit(EARS, [load(30, 30)], 20).heard([30, 30]) == [10, 10]
+    assert fit(EARS, [load(30, 30)], 20).audio_used([30, 30]) == [10, 10]
     with pytest.raises(UserError) as refused:
         fit(EARS, [load(30, 30, 30, name="t3_a"), load(1)], 90)
     assert str(refused.value) == (
-        "--seconds 90: thread t3_a takes 1138 tokens (132 for words, 906 for sound, 100 for the answer), the context "
+        "--seconds 90: thread t3_a takes 1138 tokens (132 for text, 906 for audio, 100 for the answer), the context "
         "holds 1032; 1 thread would be cut; 79 fits all"
     )
-    with pytest.raises(UserError, match="--seconds 31: the model hears 30 s of a prompt and would drop the rest"):
+    with pytest.raises(
+        UserError, match="--seconds 31: the model takes 30 s per prompt and would silently drop the rest"
+    ):
         fit(replace(EARS, total_limit_s=30.0), [load(15)], 31)
 
 
 def test_a_plan_leaves_something_of_every_clip() -> None:
     """0.1 s of each, below which a clip counts as empty; else every thread would fail, and not say why."""
-    assert fit(EARS, [load(*[30] * 10), load()], 1.0).heard([30] * 10) == [0.1] * 10
+    assert fit(EARS, [load(*[30] * 10), load()], 1.0).audio_used([30] * 10) == [0.1] * 10
     with pytest.raises(UserError) as refused:
         fit(EARS, [load(1), load(*[30] * 10, name="t3_a")], 0.99)
     assert str(refused.value) == (
-        "--seconds 0.99: thread t3_a has 10 clips, of each of which at least 0.1 s have to be heard; name at least 1"
+        "--seconds 0.99: thread t3_a has 10 clips, and each needs at least 0.1 s; name at least 1"
     )
 
 
@@ -119,7 +121,7 @@ def test_a_thread_of_too_many_words_binds_nobody() -> None:
 def test_pieces_are_whole_and_none_is_too_long(length: int) -> None:
     """Together they are the clip; what resampling may add, a sample, is dropped."""
     clip = np.arange(length, dtype=np.float32)
-    pieces = ClipPlan(replace(EARS, sampling_rate=16_000), 300, True, 0, "t").pieces([clip])
+    pieces = PromptClips(replace(EARS, sampling_rate=16_000), 300, True, 0, "t").pieces([clip])
     whole = 480_000 if length == 480_001 else length
     assert max(map(len, pieces)) <= 480_000
     assert np.array_equal(np.concatenate(pieces), clip[:whole])
@@ -128,7 +130,7 @@ def test_pieces_are_whole_and_none_is_too_long(length: int) -> None:
 
 def test_a_model_of_one_clip_hears_them_joined() -> None:
     """In order."""
-    plan = ClipPlan(replace(EARS, several_clips=False), 30, True, 0, "t")
+    plan = PromptClips(replace(EARS, several_clips=False), 30, True, 0, "t")
     (joined,) = plan.pieces([np.zeros(3, np.float32), np.ones(2, np.float32)])
     assert joined.tolist() == [0, 0, 0, 1, 1]
 
@@ -138,37 +140,37 @@ def test_a_fixed_number_of_tokens_is_no_reason_to_hear_less() -> None:
     fixed = replace(EARS, tokens_per_second=0, tokens_per_clip=88, total_limit_s=30.0, several_clips=False)
     plan = fit(fixed, [load(*[30] * 10)])
     assert (plan.seconds, plan.most_tokens - SLACK) == (30, 200 + 88)
-    assert plan.heard([30] * 10) == [3.0] * 10
+    assert plan.audio_used([30] * 10) == [3.0] * 10
 
 
 LOADS = st.builds(
-    Load,
+    ThreadLoad,
     thread_id=st.just("t"),
     clips=st.lists(st.floats(0.1, 60), max_size=10),
     text=st.integers(0, 900),
     answer=st.integers(150, 300),
-    least=st.integers(1, 150),
+    min_answer=st.integers(1, 150),
 )
 
 
 @given(st.lists(LOADS, min_size=1, max_size=6), st.booleans(), st.sampled_from([None, 7.0, 30.0]))
-def test_a_plan_fits_and_a_longer_one_would_not(loads: list[Load], several: bool, limit: float | None) -> None:
+def test_a_plan_fits_and_a_longer_one_would_not(loads: list[ThreadLoad], several: bool, limit: float | None) -> None:
     """Whatever the threads: none that is not named as too long exceeds the context, and half a second more would.
 
     An answer has its full length, or all that a second of sound leaves, and never less than it needs.
     """
-    ears = replace(EARS, several_clips=several, clip_limit_s=limit)
-    room = [one for one in loads if tokens(ears, one._replace(answer=one.least), 1.0) <= ears.context]
+    limits = replace(EARS, several_clips=several, clip_limit_s=limit)
+    room = [one for one in loads if tokens(limits, one._replace(answer=one.min_answer), 1.0) <= limits.context]
     try:
-        plan = fit(ears, loads)
+        plan = fit(limits, loads)
     except UserError:
         assert not room
         return
     given = [one._replace(answer=plan.answer(one)) for one in room]
     for full, one in zip(room, given, strict=True):
-        assert full.least <= one.answer <= full.answer
-        assert one.answer == full.answer or tokens(ears, one, 1.0) == ears.context
+        assert full.min_answer <= one.answer <= full.answer
+        assert one.answer == full.answer or tokens(limits, one, 1.0) == limits.context
     assert len(plan.too_long) == len(loads) - len(room)
-    assert plan.most_tokens == max(map(plan.tokens, room)) <= ears.context
+    assert plan.most_tokens == max(map(plan.tokens, room)) <= limits.context
     most = 300 if several or limit is None else limit
-    assert plan.seconds == most or any(tokens(ears, one, plan.seconds + 0.5) > ears.context for one in given)
+    assert plan.seconds == most or any(tokens(limits, one, plan.seconds + 0.5) > limits.context for one in given)

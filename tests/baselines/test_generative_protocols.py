@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from baselines.generative.audio_fit import SLACK
-from baselines.generative.audio_limits import Ears
-from baselines.generative.language_model import Allowed, Completion, Listener, LocalListener, Logprob, Prompt
+from baselines.generative.audio_limits import AudioLimits
+from baselines.generative.language_model import Allowed, Completion, LanguageModel, LocalModel, Logprob, Prompt
 from baselines.generative.protocols import PROTOCOLS, make_protocol
 from baselines.generative.settings import GenerativeOptions, ProtocolName
 from baselines.generative.system import Generative
@@ -25,15 +25,15 @@ from tests.baselines.family_checks import sounding
 from tests.baselines.toys import thread
 
 POOL = ("Alpha", "Beta", "Gamma", "Delta")
-EARS = Ears(
+EARS = AudioLimits(
     sampling_rate=16_000, context=5000, tokens_per_second=25, silence_s=1.0, weights_gib=1, cache_kib_per_token=1
 )
 
 
-class Scripted(LocalListener):
+class Scripted(LocalModel):
     """Answers what it is told to, and prefers what it is told to."""
 
-    ears = EARS
+    limits = EARS
     revision = "made up"
     end = 0
 
@@ -67,10 +67,10 @@ class Scripted(LocalListener):
         return [Logprob(self.likely[name] * halved, len(name)) for name in names]
 
 
-class Remote(Listener):
+class Remote(LanguageModel):
     """A model behind a server."""
 
-    ears = EARS
+    limits = EARS
     revision = "made up"
 
     def n_tokens(self, text: str) -> int:
@@ -92,12 +92,14 @@ class Asker(Generative):
         batch_size=1,
     )
 
-    def __init__(self, listener: Listener, protocol: str, modality: Modality = "query_only", **options: Any) -> None:
-        self._given = listener
+    def __init__(
+        self, language_model: LanguageModel, protocol: str, modality: Modality = "query_only", **options: Any
+    ) -> None:
+        self._given = language_model
         context = Context(modality=modality, missing_audio=None if modality == "query_only" else "text")
         super().__init__(GenerativeOptions(protocol=protocol, **options), context)  # type: ignore[arg-type]
 
-    def make_listener(self) -> Listener:
+    def make_language_model(self) -> LanguageModel:
         return self._given
 
 
@@ -106,21 +108,25 @@ class Asked:
     """What one thread came to."""
 
     prediction: Prediction
-    note: dict[str, Any]
+    record: dict[str, Any]
     prompt: Prompt
     budget: int
 
 
 def ask(
-    listener: Scripted, protocol: str, modality: Modality = "query_only", clips: tuple[Any, ...] = (), **options: Any
+    language_model: Scripted,
+    protocol: str,
+    modality: Modality = "query_only",
+    clips: tuple[Any, ...] = (),
+    **options: Any,
 ) -> Asked:
-    system = Asker(listener, protocol, modality, **options)
+    system = Asker(language_model, protocol, modality, **options)
     one = thread("t0", POOL, clips=clips, query=None if modality == "audio_only" else "something slow")
-    system.survey([one])
+    system.inspect_threads([one])
     (prediction,) = system.rank([Task(one)])
-    (note,) = system.notes()
-    assert system.notes() == []
-    return Asked(prediction, note, *listener.asked[0])
+    (note,) = system.take_answer_records()
+    assert system.take_answer_records() == []
+    return Asked(prediction, note, *language_model.asked[0])
 
 
 def test_every_protocol_has_its_prompt() -> None:
@@ -136,8 +142,15 @@ def test_listwise_reads_numbers() -> None:
     assert asked.prediction.ranking[:2] == ("Gamma", "Alpha")
     assert sorted(asked.prediction.ranking) == sorted(POOL)
     assert asked.prediction.n_answered == 2
-    assert asked.note["answer"] == "3, 1, 1"
-    assert asked.note["ledger"] == {"named": 2, "repeated": 1, "unknown": 0, "filled": 2, "truncated": 0, "refusal": 0}
+    assert asked.record["answer"] == "3, 1, 1"
+    assert asked.record["ledger"] == {
+        "named": 2,
+        "repeated": 1,
+        "unknown": 0,
+        "filled": 2,
+        "truncated": 0,
+        "refusal": 0,
+    }
     places = [asked.prompt.text.index(name) for name in POOL]
     assert places == sorted(places)
     assert "something slow" in asked.prompt.text
@@ -149,7 +162,7 @@ def test_listwise_has_room_for_the_whole_answer() -> None:
     system = Asker(Scripted(), "listwise")
     one = thread("t0", pool)
     answer = " > ".join(f"[{number}]" for number in range(1, 101))
-    assert system.protocol.budget(system.listener, one) >= len(answer) + 100  # and for some talk
+    assert system.protocol.budget(system.language_model, one) >= len(answer) + 100  # and for some talk
     assert ask(Scripted("1"), "listwise", answer_tokens=7).budget == 7
 
 
@@ -157,12 +170,12 @@ def test_talk_is_what_a_short_context_leaves_out() -> None:
     """Of a context that holds the prompt and 60 tokens, the answer gets 60: the numbers of four candidates take 21."""
     roomy = ask(Scripted("1"), "listwise")
     room = EARS.template_tokens + len(roomy.prompt.text) + SLACK
-    listener = Scripted("1")
-    listener.ears = replace(EARS, context=room + 60)
-    assert (roomy.budget, ask(listener, "listwise").budget) == (256, 60)
-    listener.ears = replace(EARS, context=room + len("[1] > [2] > [3] > [4]"))
+    language_model = Scripted("1")
+    language_model.limits = replace(EARS, context=room + 60)
+    assert (roomy.budget, ask(language_model, "listwise").budget) == (256, 60)
+    language_model.limits = replace(EARS, context=room + len("[1] > [2] > [3] > [4]"))
     with pytest.raises(UserError, match="no thread fits: t0"):
-        ask(listener, "listwise")
+        ask(language_model, "listwise")
 
 
 def test_titles_keeps_what_is_invented() -> None:
@@ -205,10 +218,10 @@ def test_silence_takes_its_room() -> None:
     one = thread("t0", POOL)
     taken = []
     for silence in (0.0, 1.0):
-        listener = Scripted()
-        listener.ears = replace(EARS, silence_s=silence)
-        system = Asker(listener, "titles")
-        system.survey([one])
+        language_model = Scripted()
+        language_model.limits = replace(EARS, silence_s=silence)
+        system = Asker(language_model, "titles")
+        system.inspect_threads([one])
         taken.append(system.plan.most_tokens)
     assert taken[1] == taken[0] + 25
 
@@ -238,9 +251,9 @@ def test_prompts_count_the_clips_that_were_linked(
     protocol: str, modality: Modality, limits: str, lengths: tuple[float, ...]
 ) -> None:
     """Not the pieces into which they are split or joined, and not the silence that stands where there is none."""
-    listener = Scripted("1", likely=dict.fromkeys(POOL, -1.0))
-    listener.ears = LIMITS[limits]
-    prompt = ask(listener, protocol, modality, tuple(map(sounding, lengths))).prompt
+    language_model = Scripted("1", likely=dict.fromkeys(POOL, -1.0))
+    language_model.limits = LIMITS[limits]
+    prompt = ask(language_model, protocol, modality, tuple(map(sounding, lengths))).prompt
     said = re.findall(r"the (?:(\d+) )?clips? that you hear", prompt.text)
     assert said == ([] if not lengths else [""] if len(lengths) == 1 else [str(len(lengths))])
     if limits == "split" and lengths == (1.7,):
@@ -254,8 +267,8 @@ def test_only_a_protocol_that_follows_the_published_runs_differs_from_them() -> 
     told = {}
     for protocol, modality in (("titles", "audio_query"), ("titles", "query_only"), ("listwise", "audio_query")):
         system = Asker(Scripted(), protocol, modality)  # type: ignore[arg-type]
-        system.survey([thread("t0", POOL)])
-        unlike = system.facts().extra.get("unlike_published", [])
+        system.inspect_threads([thread("t0", POOL)])
+        unlike = system.run_facts().extra.get("unlike_published", [])
         told[protocol, modality] = [difference.partition(":")[0] for difference in unlike]
     assert told == {
         ("titles", "audio_query"): ["prompt", "clips", "answers"],
@@ -289,23 +302,23 @@ def test_constrained_is_what_the_model_prefers() -> None:
 )
 def test_pointwise_by_hand(normalisation: str, expected: dict[str, float]) -> None:
     """Sum, mean by tokens, and the difference to the prompt without the thread, whose query and clips it lacks."""
-    listener = Scripted(likely={"Alpha": -4.0, "Beta": -3.0, "Gamma": -10.0, "Delta": -5.0})
-    asked = ask(listener, "pointwise", "audio_query", (sounding(1.0),), normalisation=normalisation)
+    language_model = Scripted(likely={"Alpha": -4.0, "Beta": -3.0, "Gamma": -10.0, "Delta": -5.0})
+    asked = ask(language_model, "pointwise", "audio_query", (sounding(1.0),), normalisation=normalisation)
     found = dict(zip(asked.prediction.ranking, asked.prediction.scores or (), strict=True))
     assert list(found) == list(expected)
     assert found == pytest.approx(expected)
     assert len(asked.prompt.clips) == 1
     if normalisation == "pmi":
-        assert listener.asked[1][0].clips == ()
-        assert "something slow" not in listener.asked[1][0].text
-        assert "clip" not in listener.asked[1][0].text
+        assert language_model.asked[1][0].clips == ()
+        assert "something slow" not in language_model.asked[1][0].text
+        assert "clip" not in language_model.asked[1][0].text
 
 
 def test_candidates_written_twice_are_one() -> None:
     """Shown, numbered and ranked once."""
     system = Asker(Scripted("2"), "listwise")
     one = thread("t0", ["Alpha", "Alpha", "Beta"], query="something slow")
-    system.survey([one])
+    system.inspect_threads([one])
     (prediction,) = system.rank([Task(one)])
     assert prediction.ranking == ("Beta", "Alpha")
 
@@ -322,10 +335,10 @@ def test_a_server_cannot_be_constrained_nor_asked_for_probabilities(protocol: st
 @pytest.mark.parametrize(
     ("protocol", "options", "message"),
     [
-        ("listwise", {"normalisation": "pmi"}, "--normalisation pmi: belongs to --protocol pointwise"),
-        ("pointwise", {"answer_tokens": 9}, "--answer-tokens: in pointwise the candidates settle it"),
+        ("listwise", {"normalisation": "pmi"}, "--normalisation pmi: needs --protocol pointwise"),
+        ("pointwise", {"answer_tokens": 9}, "--answer-tokens: in pointwise the candidates determine it"),
         ("listwise", {"answer_tokens": 0}, "--answer-tokens 0: expected at least 1"),
-        ("listwise", {"seconds": 9.0}, "--seconds 9: nothing is heard in query_only; leave it out"),
+        ("listwise", {"seconds": 9.0}, "--seconds 9: query_only uses no audio; leave it out"),
         ("listwise", {"seconds": 0.0}, "--seconds 0: expected a positive number"),
         ("listwise", {"seconds": float("nan")}, "--seconds nan: expected a positive number"),
         ("listwise", {"seconds": float("inf")}, "--seconds inf: expected a positive number"),

@@ -14,14 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from baselines.cli import app
-from baselines.data import Order, load_data
+from baselines.data import PoolOrder, load_data
 from baselines.generative.language_model import Completion, Prompt
 from baselines.generative.memory import Memory, is_out_of_memory
-from baselines.run.answer_log import NoteWriter, finish_notes, sum_ledgers
+from baselines.run.answer_log import AnswerLogWriter, finish_answer_log, sum_ledgers
 from baselines.run.processes import Processes
 from baselines.run.reporter import Reporter
 from baselines.run.runner import Plan
-from baselines.run.shuffles import run_shuffles, show_in
+from baselines.run.shuffles import reorder_pools, run_shuffles
 from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.runs.predictions import read_predictions
@@ -82,17 +82,17 @@ class Cramped(Scripted):
 
 def test_where_memory_runs_out_the_batch_is_halved_for_good(tmp_path: Path) -> None:
     """Seven threads, six at once, memory for two: six and three are tried once, and every thread is answered."""
-    listener = Cramped(2)
-    result = run_toy(Asker(listener, "listwise"), toy_data(7), tmp_path / "run", batch_size=6)
-    assert listener.batches == [6, 3, 1, 1, 1, 1, 1, 1, 1]
+    language_model = Cramped(2)
+    result = run_toy(Asker(language_model, "listwise"), toy_data(7), tmp_path / "run", batch_size=6)
+    assert language_model.batches == [6, 3, 1, 1, 1, 1, 1, 1, 1]
     assert [p.ranking[0] for p in result.predictions] == [f"B{i}" for i in range(7)]
     assert {p.outcome for p in result.predictions} == {"repaired"}
 
 
 def test_a_thread_that_does_not_fit_alone_fails_alone(tmp_path: Path) -> None:
     """Its outcome is failed, the log says why, and the others are answered."""
-    listener = Cramped(3, never="query of t4")
-    result = run_toy(Asker(listener, "listwise"), toy_data(7), tmp_path / "run", batch_size=3)
+    language_model = Cramped(3, never="query of t4")
+    result = run_toy(Asker(language_model, "listwise"), toy_data(7), tmp_path / "run", batch_size=3)
     assert [p.outcome for p in result.predictions] == ["repaired"] * 4 + ["failed"] + ["repaired"] * 2
     assert "CUDA out of memory" in (tmp_path / "run/failures.log").read_text()
 
@@ -124,13 +124,13 @@ def test_what_this_machine_says_where_memory_runs_out() -> None:
 
 def test_memory_by_hand() -> None:
     """Qwen2-Audio's 8,192 tokens of 512 KiB are 4 GiB of cache; two rows, or four bytes a number, take twice that."""
-    ears = replace(EARS, weights_gib=15.6, cache_kib_per_token=512)
-    assert Memory.of(ears, 8192).cache == 4.0
-    assert Memory.of(ears, 8192, rows=2, width=4).cache == 16.0
-    assert Memory.of(ears, 8192, width=4).weights == 31.2
-    assert Memory.of(replace(ears, float32_gib=2.0), 8192, width=4).weights == 33.2
-    assert Memory.of(ears, 8192, rows=2).total == pytest.approx(15.6 + 8 + 1)
-    assert Memory.of(ears, 0, scored=512).candidates == pytest.approx(0.76, abs=0.01)
+    limits = replace(EARS, weights_gib=15.6, cache_kib_per_token=512)
+    assert Memory.of(limits, 8192).cache == 4.0
+    assert Memory.of(limits, 8192, rows=2, width=4).cache == 16.0
+    assert Memory.of(limits, 8192, width=4).weights == 31.2
+    assert Memory.of(replace(limits, float32_gib=2.0), 8192, width=4).weights == 33.2
+    assert Memory.of(limits, 8192, rows=2).total == pytest.approx(15.6 + 8 + 1)
+    assert Memory.of(limits, 0, scored=512).candidates == pytest.approx(0.76, abs=0.01)
 
 
 def test_the_longest_threads_come_first(tmp_path: Path) -> None:
@@ -138,14 +138,14 @@ def test_the_longest_threads_come_first(tmp_path: Path) -> None:
 
     What exceeds the context comes last: it fails whatever the memory.
     """
-    listener = Scripted("[1]")
+    language_model = Scripted("[1]")
     data = toy_data(6)
     words = {1: 300, 2: 2000, 3: 600, 4: 10}
     threads = [replace(one, query="word " * words.get(i, 1)) for i, one in enumerate(data.threads)]
-    result = run_toy(Asker(listener, "listwise"), data._replace(threads=threads), tmp_path / "run")
-    *lengths, last = [len(prompt.text) for prompt, _ in listener.asked]
+    result = run_toy(Asker(language_model, "listwise"), data._replace(threads=threads), tmp_path / "run")
+    *lengths, last = [len(prompt.text) for prompt, _ in language_model.asked]
     assert lengths == sorted(lengths, reverse=True)
-    assert last > listener.ears.context
+    assert last > language_model.limits.context
     assert [p.thread_id for p in result.predictions] == [f"t{i}" for i in range(6)]
 
 
@@ -225,15 +225,15 @@ def test_orders_of_the_pool_are_fitted_alike(dataset: Path, monkeypatch: pytest.
     data = load_data(str(dataset), "audio_query")
     plans, prompts = set(), set()
     for number in (1, 2, 3):
-        threads = show_in(data, Order(number, 3), seed=0).threads
-        listener = Scripted("[1]")
-        listener.ears = replace(EARS, context=2500)
+        threads = reorder_pools(data, PoolOrder(number, 3), seed=0).threads
+        language_model = Scripted("[1]")
+        language_model.limits = replace(EARS, context=2500)
         # As with real tokenizers, which merge across words, an order may take more tokens than another.
-        monkeypatch.setattr(listener, "n_tokens", lambda text: len(zlib.compress(text.encode())))
-        system = Asker(listener, "listwise", "audio_query")
-        system.survey(threads)
-        plans.add(system.facts().clip_plan)
-        prompts.add(system.outlook(threads[0], 1)[-1])
+        monkeypatch.setattr(language_model, "n_tokens", lambda text: len(zlib.compress(text.encode())))
+        system = Asker(language_model, "listwise", "audio_query")
+        system.inspect_threads(threads)
+        plans.add(system.run_facts().clip_plan)
+        prompts.add(system.describe_run(threads[0], 1)[-1])
     assert len(plans) == 1
     assert len(prompts) == 3
 
@@ -257,8 +257,8 @@ def test_what_a_kill_left_of_the_notes_is_put_right(tmp_path: Path) -> None:
     (out / "parts/answers0.jsonl").write_text(stale)
     run_toy(Asker(Cramped(1, never="query of t2"), "listwise"), data, out, limit=3)
     result = run_toy(Asker(Scripted("[2]"), "listwise"), data, out)
-    notes = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
-    assert [note["thread_id"] for note in notes] == ["t0", "t1", "t3"]
+    records = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert [record["thread_id"] for record in records] == ["t0", "t1", "t3"]
     assert result.card.outcomes == {"failed": 1, "repaired": 3}
     assert result.card.extra["ledger"]["named"] == 3
 
@@ -268,14 +268,14 @@ def test_notes_survive_a_line_that_was_cut(tmp_path: Path) -> None:
     parts = tmp_path / "parts"
     parts.mkdir()
     (tmp_path / "answers.jsonl").write_text('{"thread_id": "a", "ledger": {"named": 1}}\n')
-    NoteWriter(parts, 0).append(
+    AnswerLogWriter(parts, 0).append(
         [{"thread_id": "b", "ledger": {"named": 2}}, {"thread_id": "x", "ledger": {"named": 9}}]
     )
-    NoteWriter(parts, 0).append([{"thread_id": "b", "ledger": {"named": 5}}])
+    AnswerLogWriter(parts, 0).append([{"thread_id": "b", "ledger": {"named": 5}}])
     with (parts / "answers0.jsonl").open("a") as file:
         file.write('{"thread_id": "a", "led')
-    notes = finish_notes(tmp_path, parts, ["b", "a", "c"])
-    assert sum_ledgers(note.get("ledger") for note in notes) == {"named": 6}
+    records = finish_answer_log(tmp_path, parts, ["b", "a", "c"])
+    assert sum_ledgers(record.get("ledger") for record in records) == {"named": 6}
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
     assert [(line["thread_id"], line["ledger"]["named"]) for line in lines] == [("b", 5), ("a", 1)]
     assert list(parts.iterdir()) == []

@@ -23,23 +23,23 @@ from musicrs_metric.runs.predictions import Outcome, Prediction, read_prediction
 from musicrs_metric.runs.run_card import Modality, read_run_card
 from tests.baselines.toys import Command, run_toy, thread
 
-LISTENER = f"{__name__}:Listener"
+AUDIO_SYSTEM = f"{__name__}:AudioSystem"
 
 
-class Listener(System):
-    """Ranks the right answer first, and says how many bytes of sound it was given."""
+class AudioSystem(System):
+    """Ranks the relevant candidate first, and keeps the bytes of the audio that it got."""
 
     declaration = Declaration(
-        name="listener", paradigm="retrieval", modalities=("audio_query", "query_only", "audio_only"), reads="thread",
-        description="A toy.", batch_size=2,
+        name="audio_system", paradigm="retrieval", modalities=("audio_query", "query_only", "audio_only"),
+        reads="thread", description="A toy.", batch_size=2,
     )  # fmt: skip
-    hears = True
+    uses_audio = True
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
         self.given: dict[str, list[bytes]] = {}
 
-    def heard(self, thread: Thread) -> list[float]:
+    def audio_used(self, thread: Thread) -> list[float]:
         return [min(clip.duration_s, 30.0) for clip in thread.clips or ()]
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
@@ -65,15 +65,15 @@ def data(modality: Modality) -> Data:
     return Data(threads, as_references(threads, "toy", modality))
 
 
-def listener(modality: Modality, chosen: MissingAudio | None = None) -> Listener:
-    made = build_system(LISTENER, modality, missing_audio=chosen)
-    assert isinstance(made, Listener)
+def audio_system(modality: Modality, chosen: MissingAudio | None = None) -> AudioSystem:
+    made = build_system(AUDIO_SYSTEM, modality, missing_audio=chosen)
+    assert isinstance(made, AudioSystem)
     return made
 
 
 def test_without_clips_a_thread_scores_nothing_and_is_counted(tmp_path: Path) -> None:
     """audio_only: an empty ranking, outcome no_audio, not asked; the mean is over all five."""
-    system = listener("audio_only")
+    system = audio_system("audio_only")
     result = run_toy(system, data("audio_only"), tmp_path / "run")
     predictions = read_predictions(tmp_path / "run/predictions.jsonl").predictions
     assert [(p.ranking, p.outcome, p.n_answered) for p in predictions] == [
@@ -93,7 +93,7 @@ def test_without_clips_a_thread_scores_nothing_and_is_counted(tmp_path: Path) ->
 
 def test_with_a_query_the_system_ranks_by_it(tmp_path: Path) -> None:
     """audio_query: all are asked; the outcome tells which had no clip, unless something else happened as well."""
-    system = listener("audio_query")
+    system = audio_system("audio_query")
     result = run_toy(system, data("audio_query"), tmp_path / "run")
     assert [len(system.given[f"t{i}"]) for i in range(5)] == [2, 0, 1, 0, 0]
     assert [p.outcome for p in result.predictions] == [None, "no_audio", None, "truncated", "no_audio"]
@@ -103,9 +103,9 @@ def test_with_a_query_the_system_ranks_by_it(tmp_path: Path) -> None:
 
 def test_a_policy_can_be_chosen(tmp_path: Path) -> None:
     """zero in audio_query gives empty rankings; error stops before anything is asked or written."""
-    result = run_toy(listener("audio_query", "zero"), data("audio_query"), tmp_path / "zero")
+    result = run_toy(audio_system("audio_query", "zero"), data("audio_query"), tmp_path / "zero")
     assert [len(p.ranking) for p in result.predictions] == [3, 0, 3, 0, 0]
-    strict = listener("audio_query", "error")
+    strict = audio_system("audio_query", "error")
     with pytest.raises(UserError, match="no clips in 3 threads, such as t1; build the dataset with their audio"):
         run_toy(strict, data("audio_query"), tmp_path / "error")
     assert strict.given == {}
@@ -114,17 +114,17 @@ def test_a_policy_can_be_chosen(tmp_path: Path) -> None:
 
 def test_another_policy_is_another_run(tmp_path: Path) -> None:
     """The folder of one is not taken up by the other."""
-    run_toy(listener("audio_query"), data("audio_query"), tmp_path / "run", limit=1)
+    run_toy(audio_system("audio_query"), data("audio_query"), tmp_path / "run", limit=1)
     with pytest.raises(UserError, match="missing_audio was 'text' and is now 'zero'"):
-        run_toy(listener("audio_query", "zero"), data("audio_query"), tmp_path / "run")
+        run_toy(audio_system("audio_query", "zero"), data("audio_query"), tmp_path / "run")
 
 
 @pytest.mark.parametrize(
     ("model", "modality", "chosen", "expected"),
     [
-        (LISTENER, "audio_query", None, "text"),
-        (LISTENER, "audio_only", None, "zero"),
-        (LISTENER, "query_only", None, None),
+        (AUDIO_SYSTEM, "audio_query", None, "text"),
+        (AUDIO_SYSTEM, "audio_only", None, "zero"),
+        (AUDIO_SYSTEM, "query_only", None, None),
         ("random", "audio_only", None, None),
         ("clap", "audio_query", "error", "error"),
     ],
@@ -141,9 +141,14 @@ def test_who_needs_a_policy(
 @pytest.mark.parametrize(
     ("model", "modality", "chosen", "message"),
     [
-        (LISTENER, "audio_only", "text", "--missing-audio text: audio_only has no query to fall back on"),
-        (LISTENER, "query_only", "zero", "--missing-audio zero: listener hears no clips in query_only; leave it out"),
-        ("random", "audio_only", "zero", "--missing-audio zero: random hears no clips in audio_only; leave it out"),
+        (AUDIO_SYSTEM, "audio_only", "text", "--missing-audio text: audio_only has no query to rank by"),
+        (
+            AUDIO_SYSTEM,
+            "query_only",
+            "zero",
+            "--missing-audio zero: audio_system uses no clips in query_only; leave it out",
+        ),
+        ("random", "audio_only", "zero", "--missing-audio zero: random uses no clips in audio_only; leave it out"),
     ],
 )
 def test_a_policy_without_a_sense_is_refused(
@@ -166,7 +171,7 @@ def test_a_system_that_hears_nothing_ranks_every_thread(tmp_path: Path) -> None:
 
 def test_the_run_records_what_was_offered_and_heard(tmp_path: Path) -> None:
     """Of 35 s the model hears 30, of 8 s all; the card has the share of threads with clips, and means over those."""
-    run_toy(listener("audio_only"), data("audio_only"), tmp_path / "run")
+    run_toy(audio_system("audio_only"), data("audio_only"), tmp_path / "run")
     lines = [json.loads(line) for line in (tmp_path / "run/audio.jsonl").read_text().splitlines()]
     assert lines[0] == {
         "thread_id": "t0",
@@ -180,7 +185,7 @@ def test_the_run_records_what_was_offered_and_heard(tmp_path: Path) -> None:
     assert coverage == {"threads": 0.4, "seconds_offered": (35 + 8 + 20) / 2, "seconds_used": (30 + 8 + 20) / 2}
 
 
-class Faulty(Listener):
+class Faulty(AudioSystem):
     """Fails on t0, and cannot read the answer that it got for t2."""
 
     def answer(self, one: Thread) -> Prediction:
@@ -188,7 +193,7 @@ class Faulty(Listener):
             raise ValueError("a clip cannot be decoded")
         return Prediction(one.thread_id, tuple(one.candidates), outcome="failed", n_answered=0)
 
-    def notes(self) -> list[dict[str, Any]]:
+    def take_answer_records(self) -> list[dict[str, Any]]:
         return [{"thread_id": "t2", "answer": "no list"}]
 
 
@@ -222,7 +227,7 @@ def test_clips_on_disk_are_read_in_their_thread_s_turn(tmp_path: Path, modality:
     assert [[(clip.audio, clip.duration_s) for clip in one.clips or ()] for one in loaded.threads] == [
         [(b"", 5.0)], [(b"", 7.0)], [],
     ]  # fmt: skip
-    system = listener(modality)
+    system = audio_system(modality)
     run_toy(system, loaded, tmp_path / "run")
     ids = loaded.references.thread_ids
     assert system.given[ids[0]] == system.given[ids[1]] == [b"sound 0"]
@@ -233,7 +238,7 @@ def test_clips_on_disk_are_read_in_their_thread_s_turn(tmp_path: Path, modality:
 def test_the_command_line_takes_a_policy(tmp_path: Path, command: Command) -> None:
     """From the flag to the card and the printed counts."""
     folder = dataset(tmp_path / "data")
-    line = ["run", "--model", LISTENER, "-d", folder, "--modality", "audio_query"]
+    line = ["run", "--model", AUDIO_SYSTEM, "-d", folder, "--modality", "audio_query"]
     done = command(*line, "--missing-audio", "zero", "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "1 no_audio, 2 ok" in done.stdout
@@ -248,5 +253,5 @@ def test_a_dataset_without_any_clip_is_refused(tmp_path: Path, modality: Modalit
     """Every thread would score nothing, or be ranked by its query under the name of another modality."""
     threads = [thread(name, "BAC", ["A"], clips=()) for name in ("t0", "t1")]
     with pytest.raises(UserError, match="no thread of the dataset has a clip"):
-        run_toy(listener(modality), Data(threads, as_references(threads, "toy", modality)), tmp_path / "run")
+        run_toy(audio_system(modality), Data(threads, as_references(threads, "toy", modality)), tmp_path / "run")
     assert not (tmp_path / "run").exists()

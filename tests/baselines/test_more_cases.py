@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from baselines.audio_text.checkpoints import find_checkpoint
-from baselines.audio_text.vectors import ClipVectors, Stretch
+from baselines.audio_text.vectors import ClipExcerpt, ClipVectors
 from baselines.system import Context
 from baselines.systems.clap import ClapEncoder
 from musicrs_dataset.audio.cutting import Samples
@@ -39,7 +39,7 @@ def test_clips_come_at_the_rate_of_the_processor(rate: int, tmp_path: Path, monk
     soundfile.write(sound, np.sin(2 * np.pi * 440 * np.arange(48_000) / 48_000) / 2, 48_000, format="FLAC")
     context = Context(modality="audio_only")
     model = ClapEncoder(find_checkpoint(str(folder)), context)
-    ClipVectors(model, context)([Stretch(Clip(sound.getvalue(), "a", "AAAAAAAAAAA", 0.0, 1.0))])
+    ClipVectors(model, context)([ClipExcerpt(Clip(sound.getvalue(), "a", "AAAAAAAAAAA", 0.0, 1.0))])
     assert model.sampling_rate == rate
     assert {len(window) for window in heard} == {rate}
     assert {int(np.abs(np.fft.rfft(window)).argmax()) for window in heard} == {440}

@@ -15,7 +15,7 @@ import pytest
 from baselines.audio_text.checkpoints import Checkpoint, find_checkpoint
 from baselines.launch import build_system
 from baselines.system import Context
-from baselines.systems.muq_mulan import MuqMulan, MuqMulanEncoder, MuqMulanOptions, _as_muq_knows_it
+from baselines.systems.muq_mulan import MuqMulan, MuqMulanEncoder, _restore_outputs_of_version_4
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import Modality
 from tests.baselines.tiny_models import tiny_tokenizer
@@ -163,8 +163,8 @@ def test_the_card_names_the_model(
     weights: str, expected: tuple[str, str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another one of the Hub is not passed off as the published one, nor its licence."""
-    monkeypatch.setattr("baselines.systems.muq_mulan.find_checkpoint", lambda _: Checkpoint(tmp_path, "made up"))
-    declared = MuqMulan(MuqMulanOptions(weights=weights), Context(modality="query_only")).declaration
+    monkeypatch.setattr("baselines.audio_text.dual.find_checkpoint", lambda _: Checkpoint(tmp_path, "made up"))
+    declared = MuqMulan(MuqMulan.Options(weights=weights), Context(modality="query_only")).declaration
     assert (declared.model_id, declared.licence) == expected
 
 
@@ -190,7 +190,7 @@ def test_layers_of_transformers_give_what_muq_asks_for() -> None:
     )  # fmt: skip
     torch.manual_seed(0)
     encoder = Wav2Vec2ConformerEncoder(Settings(config.to_dict())).eval()
-    _as_muq_knows_it(encoder)
+    _restore_outputs_of_version_4(encoder)
     for n in (7, 5):
         x = torch.randn(2, n, 16)
         with torch.inference_mode():

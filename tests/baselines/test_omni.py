@@ -59,10 +59,10 @@ def test_an_extractor_that_would_cut_a_clip_is_told(folders: dict[str, Path], tm
     """Of another model, for 5 s: a clip of 6 s would lose its end without a message."""
     folder = shutil.copytree(folders["qwen2_5_omni"], tmp_path / "short")
     transformers.WhisperFeatureExtractor(feature_size=16, chunk_length=5).save_pretrained(folder)
-    listener = checks.make_listener("qwen2_5_omni", "--weights", folder)
-    assert listener.encode([Prompt("words", (tone(5.0),))])
+    language_model = checks.make_language_model("qwen2_5_omni", "--weights", folder)
+    assert language_model.encode([Prompt("words", (tone(5.0),))])
     with pytest.raises(ValueError, match=r"a clip of 6\.0 s, but the extractor next to the weights takes 5 s"):
-        listener.encode([Prompt("words", (tone(5.0), tone(6.0)))])
+        language_model.encode([Prompt("words", (tone(5.0), tone(6.0)))])
 
 
 def _official(name: str, folder: Path, text: str, clips: Sequence[Samples]) -> Any:
@@ -83,8 +83,8 @@ def _official(name: str, folder: Path, text: str, clips: Sequence[Samples]) -> A
 @pytest.mark.parametrize("name", SAVERS)
 def test_prompts_are_those_of_the_official_processor(folders: dict[str, Path], name: str, clips: list[Samples]) -> None:
     """The same token numbers, and the same frames wherever the mask lets the model look."""
-    listener = checks.make_listener(name, "--weights", folders[name])
-    found = listener.encode([Prompt("dreamy, please", tuple(clips))])
+    language_model = checks.make_language_model(name, "--weights", folders[name])
+    found = language_model.encode([Prompt("dreamy, please", tuple(clips))])
     mark = {"qwen2_5_omni": "<|audio_bos|><|AUDIO|><|audio_eos|>"}.get(
         name, "<|audio_start|><|audio_pad|><|audio_end|>"
     )
@@ -107,7 +107,7 @@ def test_only_what_hears_and_thinks_is_kept(folders: dict[str, Path], name: str)
     stored = load_file(folders[name] / "model.safetensors")
     assert {key.split(".")[0] for key in stored} > {"thinker", "talker"}
     kept = {key: value for key, value in stored.items() if key.startswith("thinker.") and ".visual." not in key}
-    model = checks.make_listener(name, "--weights", folders[name]).model
+    model = checks.make_language_model(name, "--weights", folders[name]).model
     assert sum(weight.numel() for weight in model.parameters()) == sum(value.numel() for value in kept.values())
     head = dict(model.named_parameters())["lm_head.weight"]
     assert torch.equal(head, kept["thinker.lm_head.weight"])
@@ -123,7 +123,7 @@ def test_eyes_may_be_missing(folders: dict[str, Path], name: str, tmp_path: Path
     blind = {key: value for key, value in stored.items() if ".visual." not in key}
     assert len(blind) < len(stored)
     save_file(blind, folder / "model.safetensors", metadata={"format": "pt"})
-    checks.make_listener(name, "--weights", folder).load()
+    checks.make_language_model(name, "--weights", folder).load()
 
 
 @pytest.mark.parametrize("name", SAVERS)
@@ -133,4 +133,4 @@ def test_an_extractor_of_another_rate_is_refused(folders: dict[str, Path], name:
     file = folder / "preprocessor_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"sampling_rate": 24_000}))
     with pytest.raises(UserError, match="takes 24000 Hz, expected 16000 Hz"):
-        checks.make_listener(name, "--weights", folder).encode([Prompt("this", tuple(CLIPS[-1]))])
+        checks.make_language_model(name, "--weights", folder).encode([Prompt("this", tuple(CLIPS[-1]))])

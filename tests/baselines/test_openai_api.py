@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from baselines.data import Data, as_references
-from baselines.generative.server_model import PATIENCE
+from baselines.generative.server_model import MAX_FAILURES
 from baselines.launch import build_system
 from baselines.run.guard import FAILURES
-from baselines.run.runner import Result
+from baselines.run.runner import RunResult
 from baselines.system import Context
 from baselines.systems.openai_api import OpenAIApi, OpenAIOptions
 from musicrs_dataset.records import Clip
@@ -41,7 +41,7 @@ def system(url: str, *arguments: str, modality: Modality = "query_only") -> Open
     return made
 
 
-def run(url: str, out: Path, *arguments: str, n: int = 7) -> Result:
+def run(url: str, out: Path, *arguments: str, n: int = 7) -> RunResult:
     return run_toy(system(url, *arguments), toy_data(n), out, system_name="openai_api", batch_size=4)
 
 
@@ -237,7 +237,7 @@ def test_a_server_that_goes_away_stops_the_run(tmp_path: Path) -> None:
     gone = Reply("gone", status=503, headers={"Retry-After": "0.01"})
     answers = itertools.chain([GOOD] * 8, [gone] * 12, itertools.repeat(GOOD))
     with chat_server(to_threads(lambda n, _: next(answers))) as stub:
-        with pytest.raises(UserError, match=f"{PATIENCE} threads in a row got no answer"):
+        with pytest.raises(UserError, match=f"{MAX_FAILURES} threads in a row got no answer"):
             run(stub.url, tmp_path / "run", "--retries", "0", n=24)
         assert len(stub.asked) == 20
         assert run(stub.url, tmp_path / "run", "--retries", "0", n=24).card.outcomes == {"ok": 24}
@@ -255,8 +255,8 @@ def test_a_server_that_fails_now_and_then_is_not_given_up(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--protocol", "constrained"], "--protocol constrained: takes a model in this process, for no server"),
-        (["--protocol", "pointwise"], "--protocol pointwise: takes a model in this process, for no server"),
+        (["--protocol", "constrained"], "--protocol constrained: needs a model in this process, because no server"),
+        (["--protocol", "pointwise"], "--protocol pointwise: needs a model in this process, because no server"),
         (["--base-url", "localhost:8000"], "--base-url 'localhost:8000': expected a URL like http://"),
         (["--base-url", "http://[::1"], r"--base-url 'http://\[::1': expected a URL like http://"),
         (["--base-url", "http://host:port/v1"], "--base-url 'http://host:port/v1': expected a URL like http://"),
@@ -267,7 +267,7 @@ def test_a_server_that_fails_now_and_then_is_not_given_up(tmp_path: Path) -> Non
         (["--clip-limit-s", "0"], "--clip-limit-s 0: expected a positive number"),
         (["--total-limit-s", "-1"], "--total-limit-s -1: expected a positive number"),
         (["--tokens-per-second", "nan"], "--tokens-per-second nan: expected a positive number"),
-        (["--model-name", ""], "--model-name: not given"),
+        (["--model-name", ""], "--model-name: missing"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str], message: str) -> None:
@@ -279,9 +279,9 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str], message: s
 
 def test_a_deaf_model_takes_no_clips() -> None:
     """--audio none goes with query_only alone."""
-    with pytest.raises(UserError, match="--audio none: audio_only needs a model that hears"):
+    with pytest.raises(UserError, match="--audio none: audio_only needs a model that takes audio"):
         system("http://127.0.0.1:9/v1", "--audio", "none", modality="audio_only")
-    assert system("http://127.0.0.1:9/v1", "--audio", "none").listener.ears.context == 32_768
+    assert system("http://127.0.0.1:9/v1", "--audio", "none").language_model.limits.context == 32_768
 
 
 def sounding(seconds: float, rate: int) -> Clip:
@@ -314,7 +314,7 @@ def test_clips_are_sent_as_wav_before_the_words(tmp_path: Path, arguments: list[
     data = Data(threads, as_references(threads, "toy", "audio_query"))
     if "--context" in arguments:  # as many tokens as the words, the answer and two seconds take
         made = system("http://127.0.0.1:9/v1", modality="audio_query")
-        made.survey(threads)
+        made.inspect_threads(threads)
         arguments = ["--context", str(made.plan.most_tokens - 37)]
     with chat_server(to_threads(lambda n, _: GOOD)) as stub:
         made = system(stub.url, *arguments, modality="audio_query")
@@ -334,8 +334,8 @@ def test_clips_are_sent_as_wav_before_the_words(tmp_path: Path, arguments: list[
 
 def test_the_guess_of_tokens_is_generous() -> None:
     """At least what a byte-pair tokenizer that splits digits needs, so that no plan is exceeded."""
-    listener = OpenAIApi(OpenAIOptions(model_name="stub"), Context(modality="query_only")).listener
-    assert listener.n_tokens("") == 0
-    assert listener.n_tokens("100, 99") == 6
-    assert listener.n_tokens("Something dreamy") >= 4
-    assert listener.n_tokens("ノストス") >= 4
+    language_model = OpenAIApi(OpenAIOptions(model_name="stub"), Context(modality="query_only")).language_model
+    assert language_model.n_tokens("") == 0
+    assert language_model.n_tokens("100, 99") == 6
+    assert language_model.n_tokens("Something dreamy") >= 4
+    assert language_model.n_tokens("ノストス") >= 4

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from baselines.options import as_json, chosen, option, parse_options, passing
+from baselines.options import as_json, changed_options, option, parse_options, passing_options
 from musicrs_metric.errors import UserError
 
 
@@ -52,7 +52,7 @@ def test_options_on_the_card_and_in_the_name() -> None:
     assert as_json(options) == {
         "center": True, "weight": 0.5, "top_k": None, "protocol": "list", "folder": "a/b",
     }  # fmt: skip
-    assert chosen(options) == "--center --folder a/b"
+    assert changed_options(options) == "--center --folder a/b"
 
 
 def test_what_changes_no_ranking_is_no_part_of_the_name() -> None:
@@ -63,4 +63,8 @@ def test_what_changes_no_ranking_is_no_part_of_the_name() -> None:
         retries: int = option(6, "attempts", identity=False)
 
     options = parse_options(More, ["--retries", "2", "--center"], "toy")
-    assert (as_json(options)["retries"], chosen(options), passing(options)) == (2, "--center", ["retries"])
+    assert (as_json(options)["retries"], changed_options(options), passing_options(options)) == (
+        2,
+        "--center",
+        ["retries"],
+    )

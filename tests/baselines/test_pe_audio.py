@@ -130,7 +130,7 @@ def test_the_card_names_the_model(
     weights: str, expected: tuple[str, str | None], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another model is called by its own name; those of Meta are under one licence, that of others is not known."""
-    monkeypatch.setattr("baselines.systems.pe_audio.find_checkpoint", lambda _: find_checkpoint(str(folder)))
+    monkeypatch.setattr("baselines.audio_text.dual.find_checkpoint", lambda _: find_checkpoint(str(folder)))
     system = build_system("pe_audio", "query_only", ["--weights", weights])
     assert (system.declaration.model_id, system.declaration.licence) == expected
 

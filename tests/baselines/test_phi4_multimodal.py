@@ -13,9 +13,9 @@ import pytest
 from baselines.generative.language_model import Prompt
 from baselines.generative.packed import Prefix
 from baselines.generative.protocols import PROTOCOLS
-from baselines.generative.transformers_model import TransformersListener
+from baselines.generative.transformers_model import TransformersModel
 from baselines.system import ALL_MODALITIES
-from baselines.systems.phi4_multimodal import Phi4Options
+from baselines.systems.phi4_multimodal import Phi4Multimodal
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import Modality
 from tests.baselines import family_checks as checks
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_weights_are_those_of_the_pull_request() -> None:
     """The repository's main branch needs code of its own, which recent versions of transformers break."""
-    assert Phi4Options().weights == "microsoft/Phi-4-multimodal-instruct@refs/pr/70"
+    assert Phi4Multimodal.Options().weights == "microsoft/Phi-4-multimodal-instruct@refs/pr/70"
 
 
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
@@ -49,8 +49,8 @@ def test_the_adapter_is_added_where_there_is_something_to_hear(folder: Path, mod
     stored = safetensors.load_file(folder / "model.safetensors")
     adapter = safetensors.load_file(folder / ADAPTER)
     system = checks.make_system(NAME, modality, "--weights", folder, "--protocol", protocol)
-    assert isinstance(system.listener, TransformersListener)
-    found = system.listener.model.state_dict()
+    assert isinstance(system.language_model, TransformersModel)
+    found = system.language_model.model.state_dict()
     merged = modality != "query_only" or protocol == "titles"
     n_changed = 0
     for key, value in stored.items():
@@ -70,9 +70,9 @@ def _other_names(tensors: dict[str, Any], settings: dict[str, Any]) -> None:
 
 def test_what_wraps_a_name_in_the_adapter_does_not_matter(folder: Path, tmp_path: Path) -> None:
     """The library peft has named its files in several ways."""
-    expected = checks.make_listener(NAME, "--weights", folder).model.state_dict()
+    expected = checks.make_language_model(NAME, "--weights", folder).model.state_dict()
     other = _changed(folder, tmp_path, _other_names)
-    found = checks.make_listener(NAME, "--weights", other).model.state_dict()
+    found = checks.make_language_model(NAME, "--weights", other).model.state_dict()
     assert all(torch.equal(found[key], expected[key]) for key in expected)
 
 
@@ -119,7 +119,7 @@ def test_an_adapter_that_does_not_fit_is_refused(
 ) -> None:
     """The message names what is wrong."""
     with pytest.raises(UserError, match=message):
-        checks.make_listener(NAME, "--weights", _changed(folder, tmp_path, change)).load()
+        checks.make_language_model(NAME, "--weights", _changed(folder, tmp_path, change)).load()
 
 
 @pytest.mark.parametrize("file", [ADAPTER, CONFIG])
@@ -128,9 +128,9 @@ def test_a_missing_adapter_is_refused(folder: Path, tmp_path: Path, file: str) -
     copy = shutil.copytree(folder, tmp_path / "copy")
     (copy / file).unlink()
     with pytest.raises(UserError, match=Path(file).name):
-        checks.make_listener(NAME, "--weights", copy).load()
+        checks.make_language_model(NAME, "--weights", copy).load()
     system = checks.make_system(NAME, "query_only", "--weights", copy)
-    system.listener.load()
+    system.language_model.load()
 
 
 def _changed(folder: Path, scratch: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Path:
@@ -143,25 +143,27 @@ def _changed(folder: Path, scratch: Path, change: Callable[[dict[str, Any], dict
     return copy
 
 
-def _prompt_of(listener: TransformersListener, length: int) -> Prompt:
+def _prompt_of(language_model: TransformersModel, length: int) -> Prompt:
     """A prompt of so many tokens, with sound in it."""
     for n_words in range(length):
         prompt = Prompt("Aa " * n_words, (tone(1.0),))
-        if listener.inputs([prompt])["input_ids"].shape[1] >= length:
+        if language_model.inputs([prompt])["input_ids"].shape[1] >= length:
             return prompt
     raise AssertionError("no such prompt")
 
 
 def test_scores_are_of_one_set_of_factors(folder: Path) -> None:
     """A prompt that ends just below the switch, and candidates that all end beyond it: as whole passes have it."""
-    listener = checks.make_listener(NAME, "--weights", folder)
-    prompt = _prompt_of(listener, SWITCH - 1)
-    continuations = [listener.ids(name) for name in ("Slowdive - Alison", "Sigur Rós", "Boards of Canada - Roygbiv")]
+    language_model = checks.make_language_model(NAME, "--weights", folder)
+    prompt = _prompt_of(language_model, SWITCH - 1)
+    continuations = [
+        language_model.ids(name) for name in ("Slowdive - Alison", "Sigur Rós", "Boards of Canada - Roygbiv")
+    ]
     assert min(map(len, continuations)) > 2
-    expected = torch.tensor(checks.naive_totals(listener, prompt, continuations))
-    found = torch.tensor([each.total for each in listener.score(prompt, continuations)])
+    expected = torch.tensor(checks.naive_totals(language_model, prompt, continuations))
+    found = torch.tensor([each.total for each in language_model.score(prompt, continuations)])
     mixed = torch.tensor(
-        [each.total for each in Prefix(listener.model, listener.inputs([prompt])).score(continuations)]
+        [each.total for each in Prefix(language_model.model, language_model.inputs([prompt])).score(continuations)]
     )
     assert (found - expected).abs().max() < 1e-4
     assert (mixed - expected).abs().max() > 1e-3  # what would have been
@@ -169,27 +171,29 @@ def test_scores_are_of_one_set_of_factors(folder: Path) -> None:
 
 def test_candidates_of_one_thread_share_a_set_of_factors(folder: Path) -> None:
     """Those that end below the switch are scored as the longest is, or their scores would not compare."""
-    listener = checks.make_listener(NAME, "--weights", folder)
-    prompt = _prompt_of(listener, SWITCH - 8)
-    short, long = listener.ids("A"), listener.ids("Boards of Canada - Roygbiv, Boards of Canada")
+    language_model = checks.make_language_model(NAME, "--weights", folder)
+    prompt = _prompt_of(language_model, SWITCH - 8)
+    short, long = language_model.ids("A"), language_model.ids("Boards of Canada - Roygbiv, Boards of Canada")
     assert len(long) > 8
-    alone, beside = listener.score(prompt, [short])[0], listener.score(prompt, [short, long])[0]
-    below = checks.naive_totals(listener, prompt, [short])[0]
+    alone, beside = language_model.score(prompt, [short])[0], language_model.score(prompt, [short, long])[0]
+    below = checks.naive_totals(language_model, prompt, [short])[0]
     assert alone.total == pytest.approx(below, abs=1e-4)
     assert beside.total != pytest.approx(below, abs=1e-4)
-    assert listener.score(prompt, [short])[0] == alone  # nothing of it stays behind
+    assert language_model.score(prompt, [short])[0] == alone  # nothing of it stays behind
 
 
-def _greedy(listener: TransformersListener, prompt: Prompt, budget: int, allowed: list[int]) -> list[int]:
+def _greedy(language_model: TransformersModel, prompt: Prompt, budget: int, allowed: list[int]) -> list[int]:
     """The likeliest allowed tokens by whole passes, which reach to the end of the answer: it chooses the factors."""
-    inputs = listener.inputs([prompt])
+    inputs = language_model.inputs([prompt])
     start = inputs["input_ids"].shape[1]
     answer: list[int] = []
     while len(answer) < budget:
         fill = [0] * (budget - len(answer))  # what stands behind a token does not change it
         ids = torch.cat([inputs["input_ids"], torch.tensor([[*answer, *fill]], dtype=torch.long)], 1)
         with torch.inference_mode():
-            logits = listener.model(**inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}).logits[0]
+            logits = language_model.model(**inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}).logits[
+                0
+            ]
         answer.append(allowed[int(logits[start + len(answer) - 1, allowed].argmax())])
     return answer
 
@@ -197,14 +201,16 @@ def _greedy(listener: TransformersListener, prompt: Prompt, budget: int, allowed
 @pytest.mark.parametrize("start", [SWITCH - 40, SWITCH - 3, SWITCH + 5])
 def test_answers_are_of_one_set_of_factors(folder: Path, start: int) -> None:
     """Below, across and beyond the switch, freely and under a constraint; across it, the prompt is not lost."""
-    listener = checks.make_listener(NAME, "--weights", folder)
-    prompt = _prompt_of(listener, start)
-    some = listener.ids("abcdefghijkl")
-    assert listener.choose(prompt, lambda _: some, 12) == _greedy(listener, prompt, 12, some)
-    every = [token for token in range(len(listener.tokenizer)) if token not in listener.ends]
-    listener.model.generation_config.suppress_tokens = listener.ends  # an answer of full length
-    expected = listener.tokenizer.decode(_greedy(listener, prompt, 12, every), skip_special_tokens=True).strip()
-    assert [found.text for found in listener.complete([Prompt("short"), prompt], 12)][1] == expected
+    language_model = checks.make_language_model(NAME, "--weights", folder)
+    prompt = _prompt_of(language_model, start)
+    some = language_model.ids("abcdefghijkl")
+    assert language_model.choose(prompt, lambda _: some, 12) == _greedy(language_model, prompt, 12, some)
+    every = [token for token in range(len(language_model.tokenizer)) if token not in language_model.ends]
+    language_model.model.generation_config.suppress_tokens = language_model.ends  # an answer of full length
+    expected = language_model.tokenizer.decode(
+        _greedy(language_model, prompt, 12, every), skip_special_tokens=True
+    ).strip()
+    assert [found.text for found in language_model.complete([Prompt("short"), prompt], 12)][1] == expected
 
 
 def test_prompts_are_those_of_the_official_processor(folder: Path) -> None:
@@ -215,10 +221,10 @@ def test_prompts_are_those_of_the_official_processor(folder: Path) -> None:
         transformers.Phi4MultimodalFeatureExtractor.from_pretrained(folder),
         transformers.AutoTokenizer.from_pretrained(folder),
     )
-    listener = checks.make_listener(NAME, "--weights", folder)
+    language_model = checks.make_language_model(NAME, "--weights", folder)
     for clips in ([tone(1.0)], [tone(0.1), tone(3.3), tone(0.5)]):
         text = f"<|user|>{'<|audio|>' * len(clips)}dreamy, please<|end|><|assistant|>"
         expected = processor(text=text, audio=clips, sampling_rate=16_000, return_tensors="pt")
-        found = listener.encode([Prompt("dreamy, please", tuple(clips))])
+        found = language_model.encode([Prompt("dreamy, please", tuple(clips))])
         assert found.keys() == expected.keys()
         assert all(torch.equal(found[key], expected[key]) for key in found)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from baselines.generative.language_model import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.generative.protocols.constrained import line_tokens
-from baselines.generative.transformers_model import TransformersListener
+from baselines.generative.transformers_model import TransformersModel
 from baselines.generative.trie import CandidateTrie
 from baselines.system import ALL_MODALITIES
 from musicrs_metric.errors import UserError
@@ -34,8 +34,8 @@ NAME = "qwen2_audio"
 
 
 @pytest.fixture(scope="module")
-def listener(folder: Path) -> TransformersListener:
-    return family.make_listener(NAME, "--weights", folder)
+def language_model(folder: Path) -> TransformersModel:
+    return family.make_language_model(NAME, "--weights", folder)
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +45,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_packed_scores_are_naive_scores(folder: Path) -> None:
     """To 1e-4, with and without sound."""
-    family.check_scores(family.make_listener(NAME, "--weights", folder))
+    family.check_scores(family.make_language_model(NAME, "--weights", folder))
 
 
 def test_constrained_generation_is_that_of_the_library(folder: Path) -> None:
     """Token by token, and a permutation."""
-    family.check_choice(family.make_listener(NAME, "--weights", folder))
+    family.check_choice(family.make_language_model(NAME, "--weights", folder))
 
 
 @settings(max_examples=200, deadline=None)
 @given(
     titles=st.lists(st.one_of(st.sampled_from([*NAMES, "<|im_end|>", " ", "\n\n"]), st.text(max_size=8)), min_size=1)
 )
-def test_any_pool_can_be_listed(listener: TransformersListener, titles: list[str]) -> None:
+def test_any_pool_can_be_listed(language_model: TransformersModel, titles: list[str]) -> None:
     """Whatever the titles, down to control tokens and line ends, a walk through their tokens lists each once."""
-    trie = CandidateTrie(line_tokens(listener, titles))
+    trie = CandidateTrie(line_tokens(language_model, titles))
     answer: list[int] = []
     while tokens := trie(answer):
         answer.append(tokens[len(answer) % len(tokens)])
@@ -71,19 +71,19 @@ def test_the_number_format_is_part_of_a_run(folder: Path) -> None:
     formats = {}
     for named in ((), ("--dtype", "bfloat16")):
         system = family.make_system(NAME, "query_only", "--weights", folder, *named)
-        system.survey([thread("t1", "ABC", query="anything")])
-        formats[named] = system.facts().extra["number_format"]
+        system.inspect_threads([thread("t1", "ABC", query="anything")])
+        formats[named] = system.run_facts().extra["number_format"]
     assert list(formats.values()) == ["float32", "bfloat16"]
 
 
 def test_a_batch_answers_as_one_by_one(folder: Path) -> None:
     """Prompts of many lengths."""
-    family.check_completions(family.make_listener(NAME, "--weights", folder))
+    family.check_completions(family.make_language_model(NAME, "--weights", folder))
 
 
 def test_no_prompt_takes_more_tokens_than_declared(folder: Path) -> None:
     """Clips of 0.1 to 30 s, alone and together."""
-    family.check_tokens(family.make_listener(NAME, "--weights", folder))
+    family.check_tokens(family.make_language_model(NAME, "--weights", folder))
 
 
 def test_weights_are_loaded_whole_or_not_at_all(folder: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_checkpoint_that_is_broken_or_another_s_is_refused(
     copy = shutil.copytree(folder, tmp_path / "copy")
     change(copy)
     with pytest.raises(UserError, match=f"^--weights {copy}: {message}"):
-        family.make_listener(NAME, "--weights", copy).load()
+        family.make_language_model(NAME, "--weights", copy).load()
     assert not (copy / "code was run").exists()
 
 
@@ -162,15 +162,15 @@ def test_nothing_of_a_clip_is_cut_in_silence(folder: Path, lengths: tuple[float,
     """By the processor's own count of frames and tokens, all that is said to be heard reaches the model."""
     system = family.make_system(NAME, "audio_only", "--weights", folder)
     one = thread("t0", NAMES, clips=[sounding(seconds) for seconds in lengths])
-    system.survey([one])
-    heard = system.heard(one)
-    ask = system.ask(one)
-    listener = system.listener
-    assert isinstance(listener, TransformersListener)
-    encoded = listener.encode([ask.prompt])
+    system.inspect_threads([one])
+    heard = system.audio_used(one)
+    ask = system.request(one)
+    language_model = system.language_model
+    assert isinstance(language_model, TransformersModel)
+    encoded = language_model.encode([ask.prompt])
     frames = encoded["feature_attention_mask"].sum(1)
     assert int(frames.sum()) == pytest.approx(sum(heard) * 100, abs=len(frames))  # a frame every 10 ms
-    n_sound = (encoded["input_ids"] == listener.tokenizer.convert_tokens_to_ids("<|AUDIO|>")).sum()
+    n_sound = (encoded["input_ids"] == language_model.tokenizer.convert_tokens_to_ids("<|AUDIO|>")).sum()
     assert n_sound == sum((((n - 1) // 2 + 1) - 2) // 2 + 1 for n in frames.tolist())
     assert n_sound >= 24.9 * sum(heard) - len(frames)
     assert encoded["input_ids"].shape[1] + ask.budget <= 8192
@@ -187,8 +187,8 @@ def test_a_plan_that_exceeds_the_context_is_refused_with_the_numbers(folder: Pat
     with pytest.raises(
         UserError, match=r"--seconds 300: thread t0 takes \d+ tokens .* the context holds 8192"
     ) as refused:
-        system.survey([thread("t0", NAMES, clips=[replace(sounding(0.5), duration_s=30.0)] * 10)])
-    assert "for sound" in str(refused.value)
+        system.inspect_threads([thread("t0", NAMES, clips=[replace(sounding(0.5), duration_s=30.0)] * 10)])
+    assert "for audio" in str(refused.value)
 
 
 def test_published_sampling_plays_no_part(folder: Path, tmp_path: Path) -> None:
@@ -197,34 +197,34 @@ def test_published_sampling_plays_no_part(folder: Path, tmp_path: Path) -> None:
     sampling = {"do_sample": True, "temperature": 9.0, "repetition_penalty": 5.0, "min_new_tokens": 9, "top_k": 2}
     (copy / "generation_config.json").write_text(json.dumps(sampling))
     prompt = Prompt("some music, please")
-    plain, sampled = (family.make_listener(NAME, "--weights", each) for each in (folder, copy))
+    plain, sampled = (family.make_language_model(NAME, "--weights", each) for each in (folder, copy))
     assert sampled.complete([prompt], 20) == plain.complete([prompt], 20)
 
 
 @pytest.mark.parametrize("token", ["<|im_end|>", "<|endoftext|>"])
 def test_an_answer_ends_where_the_model_ends_it(folder: Path, token: str) -> None:
     """By either token that ends a turn, and what follows it in a batch is no answer; otherwise by the budget."""
-    listener = family.make_listener(NAME, "--weights", folder)
-    word, end = listener.ids("music")[0], listener.tokenizer.convert_tokens_to_ids(token)
+    language_model = family.make_language_model(NAME, "--weights", folder)
+    word, end = language_model.ids("music")[0], language_model.tokenizer.convert_tokens_to_ids(token)
     rows = torch.tensor([[5, word, end, word], [5, word, word, word], [5, end, end, end]])
-    listener.model.generate = lambda **_given: rows
-    listener.inputs = lambda *_given: {"input_ids": rows[:, :1]}  # type: ignore[method-assign]
-    found = listener.complete([Prompt("")] * 3, 3)
-    one = listener.tokenizer.decode([word]).strip()
+    language_model.model.generate = lambda **_given: rows
+    language_model.inputs = lambda *_given: {"input_ids": rows[:, :1]}  # type: ignore[method-assign]
+    found = language_model.complete([Prompt("")] * 3, 3)
+    one = language_model.tokenizer.decode([word]).strip()
     assert [answer[:3] for answer in found] == [
         (one, 1, False),
-        (listener.tokenizer.decode([word] * 3).strip(), 3, True),
+        (language_model.tokenizer.decode([word] * 3).strip(), 3, True),
         ("", 0, False),
     ]
 
 
 def test_a_model_in_shards_over_devices_in_half_precision(folder: Path, tmp_path: Path) -> None:
     """Written in several files, spread by accelerate, in bfloat16: the scores are those of one file to two digits."""
-    model = family.make_listener(NAME, "--weights", folder)
+    model = family.make_language_model(NAME, "--weights", folder)
     copy = shutil.copytree(folder, tmp_path / "sharded", ignore=shutil.ignore_patterns("*.safetensors"))
     model.model.save_pretrained(copy, max_shard_size="100KB")
     assert len(list(copy.glob("*.safetensors"))) > 1
-    sharded = family.make_listener(NAME, "--weights", copy, "--device-map", "auto", "--dtype", "bfloat16")
+    sharded = family.make_language_model(NAME, "--weights", copy, "--device-map", "auto", "--dtype", "bfloat16")
     assert sharded.revision != model.revision
     prompt, names = Prompt("slow", (tone(1.0),)), [model.ids(name) for name in NAMES]
     exact, found = model.score(prompt, names), sharded.score(prompt, names)
@@ -232,13 +232,13 @@ def test_a_model_in_shards_over_devices_in_half_precision(folder: Path, tmp_path
     assert [one.total for one in found] == pytest.approx([one.total for one in exact], rel=0.02)
     next(copy.glob("*-00002-*")).unlink()
     with pytest.raises(UserError, match="cannot be loaded as Qwen2AudioForConditionalGeneration"):
-        family.make_listener(NAME, "--weights", copy).load()
+        family.make_language_model(NAME, "--weights", copy).load()
 
 
 def test_one_model_is_not_spread_by_several_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each would take all devices for itself."""
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UserError, match="--device-map: spreads one model over all devices; start one process"):
+    with pytest.raises(UserError, match="--device-map: distributes one model over all devices; start a single process"):
         family.make_system(NAME, "query_only", "--weights", folder, "--device-map", "auto")
 
 
@@ -256,11 +256,11 @@ def test_weights_are_of_the_revision_that_the_card_names(
         return str(shutil.copytree(folder, tmp_path / commit, dirs_exist_ok=True))
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    listener = family.make_listener(NAME)
-    assert listener.revision == "aaa"
-    assert listener.n_tokens("some words") > 0
+    language_model = family.make_language_model(NAME)
+    assert language_model.revision == "aaa"
+    assert language_model.n_tokens("some words") > 0
     assert asked == [(None, False)]
-    listener.load()
+    language_model.load()
     assert asked == [(None, False), ("aaa", True)]
 
 
@@ -269,9 +269,9 @@ def test_a_clip_in_four_pieces_is_one_clip(protocol: str, folder: Path) -> None:
     """Case H20: the model takes 95 s as four pieces; the prompt speaks of the one clip that was linked."""
     system = family.make_system(NAME, "audio_query", "--weights", folder, "--protocol", protocol)
     one = replace(thread("t3_a", ("Amber", "Birch", "Cedar")), clips=(sounding(95.0),))
-    system.survey([one])
-    prompt = system.ask(one).prompt
+    system.inspect_threads([one])
+    prompt = system.request(one).prompt
     assert len(prompt.clips) == 4
     assert "With it they gave the clip that you hear." in prompt.text
-    differences = system.facts().extra.get("unlike_published", [])
+    differences = system.run_facts().extra.get("unlike_published", [])
     assert any("79 s per thread" in difference for difference in differences) == (protocol == "titles")

@@ -12,7 +12,7 @@ import pytest
 from baselines.commands.catalogue import system_lines
 from baselines.launch import build_system
 from baselines.run.card import identity_hash
-from baselines.run.runner import Result
+from baselines.run.runner import RunResult
 from baselines.system import System
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import RunCard, read_run_card
@@ -26,7 +26,7 @@ CARD = RunCard(
 )  # fmt: skip
 
 
-def run(out: Path, protocol: str = "titles", **arguments: Any) -> Result:
+def run(out: Path, protocol: str = "titles", **arguments: Any) -> RunResult:
     system: System = Asker(Scripted("A0, B0"), protocol)
     return run_toy(system, toy_data(5), out, **arguments)
 

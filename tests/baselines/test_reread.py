@@ -105,9 +105,9 @@ def finished(dataset: Path, tmp_path: Path) -> Path:
     """A finished run over these threads; one answer is null, as a server may send it."""
     run_toy(Asker(PerThread(), "titles"), load_data(str(dataset), "query_only"), tmp_path / "run")
     file = tmp_path / "run" / "answers.jsonl"
-    notes = [json.loads(line) for line in file.read_text().splitlines()]
-    notes[4]["answer"] = None
-    file.write_text("".join(json.dumps(note) + "\n" for note in notes))
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    records[4]["answer"] = None
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
     return tmp_path / "run"
 
 

@@ -15,7 +15,7 @@ from baselines.launch import build_system
 from baselines.run.processes import Processes
 from baselines.run.reporter import Reporter
 from baselines.run.runner import Plan, run
-from baselines.system import Context, Facts
+from baselines.system import Context, RunFacts
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import read_predictions
@@ -201,7 +201,7 @@ def boom(*_: object) -> None:
     raise KeyError("boom")
 
 
-@pytest.mark.parametrize("call", ["facts", "prepare"])
+@pytest.mark.parametrize("call", ["run_facts", "prepare"])
 def test_an_error_of_a_system_before_the_first_thread_is_told_in_one_line(tmp_path: Path, call: str) -> None:
     """The line names the system, the call and the error; the folder stays free for the mended system."""
     broken = type("Broken", (Toy,), {call: boom})()
@@ -223,7 +223,7 @@ def test_an_error_while_a_system_is_made_is_told_in_one_line(monkeypatch: pytest
 def test_an_error_in_close_costs_nothing(tmp_path: Path) -> None:
     """The predictions are merged first; then the line, with its traceback in the log; then the scores can be had."""
     broken = type("Broken", (Toy,), {"close": boom})
-    with pytest.raises(UserError, match=r"system toy, in close: KeyError: 'boom'; .*the run is finished all the same"):
+    with pytest.raises(UserError, match=r"system toy, in close: KeyError: 'boom'; .*the run is finished, and"):
         run_toy(broken(), toy_data(), tmp_path)
     assert len(ids(tmp_path)) == 7
     assert "in boom" in (tmp_path / "failures.log").read_text()
@@ -243,7 +243,7 @@ def test_an_error_in_close_does_not_hide_what_stopped_the_run(tmp_path: Path) ->
         ("reads", type("Odd", (Toy,), {"reads": "everything"}), None),
         ("paradigm", type("Odd", (Toy,), {"declaration": replace(Toy.declaration, paradigm="odd")}), None),  # type: ignore[arg-type]
         ("modality", Toy, Context(modality="smell")),  # type: ignore[arg-type]
-        ("model_revision", type("Odd", (Toy,), {"facts": lambda _self: Facts(model_revision=3)}), None),  # type: ignore[arg-type]
+        ("model_revision", type("Odd", (Toy,), {"run_facts": lambda _self: RunFacts(model_revision=3)}), None),  # type: ignore[arg-type]
     ],
 )
 def test_what_no_card_may_say_is_refused_before_ranking(

@@ -20,7 +20,7 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("sentencepiece")
 
 from baselines.vendored.beats import load_beats  # noqa: E402
-from baselines.vendored.salmonn import TOKENS, WINDOW, Bridge, SalmonnEars, Sizes  # noqa: E402
+from baselines.vendored.salmonn import TOKENS, WINDOW, Bridge, SalmonnAudioEncoder, Sizes  # noqa: E402
 from baselines.vendored.salmonn_checkpoint import load_bridge, load_whisper_encoder  # noqa: E402
 from tests.baselines.tiny_beats import tiny_beats  # noqa: E402
 from tests.baselines.tiny_salmonn import (  # noqa: E402
@@ -134,14 +134,14 @@ def test_any_sound_is_88_tokens(seconds: float, parts: Parts) -> None:
     wave = noise(seconds, 16_000)
     extractor = transformers.WhisperFeatureExtractor.from_pretrained(parts.whisper)
     whisper = transformers.WhisperForConditionalGeneration.from_pretrained(parts.whisper).model.encoder.eval()
-    ears = SalmonnEars(
+    limits = SalmonnAudioEncoder(
         extractor, load_whisper_encoder(parts.whisper), load_beats(parts.beats), bridge(parts.weights, vicuna(parts))
     )
     heard = np.pad(wave, (0, max(0, 16_000 - len(wave))))
     with torch.inference_mode():
         speech = whisper(extractor(heard, sampling_rate=16_000, return_tensors="pt").input_features)
         sound = tiny_beats()(torch.from_numpy(heard)[None])
-        found = ears(wave)
+        found = limits(wave)
     assert found.shape == (88, MODEL)
     frames = speech.last_hidden_state[0]
     assert (len(frames), TOKENS, WINDOW) == (1500, 88, 17)
@@ -151,12 +151,12 @@ def test_any_sound_is_88_tokens(seconds: float, parts: Parts) -> None:
 
 def test_more_than_30_seconds_are_refused(parts: Parts) -> None:
     """Whisper would drop the rest in silence."""
-    ears = SalmonnEars(
+    limits = SalmonnAudioEncoder(
         transformers.WhisperFeatureExtractor(), load_whisper_encoder(parts.whisper), tiny_beats(),
         bridge(parts.weights, vicuna(parts)),
     )  # fmt: skip
-    with pytest.raises(ValueError, match=r"30\.1 s of sound, expected at most 30 s"):
-        ears(noise(30.1, 16_000))
+    with pytest.raises(ValueError, match=r"30\.1 s of audio, expected at most 30 s"):
+        limits(noise(30.1, 16_000))
 
 
 @pytest.mark.parametrize("flavour", ["salmonn", "futga"])

@@ -18,7 +18,7 @@ import pytest
 from baselines.launch import build_system
 from baselines.run.processes import Processes
 from baselines.run.reporter import Reporter
-from baselines.run.runner import Plan, Result, run
+from baselines.run.runner import Plan, RunResult, run
 from builder_scripts.llm import Model, Parameters, Request
 from builder_scripts.llm.server import Server
 from musicrs_metric.base import chat
@@ -57,7 +57,7 @@ def stub(cases: Path, mode: str, folder: Path) -> Iterator[str]:
             process.kill()
 
 
-def ask(url: str, out: Path, *arguments: str, reporter: Reporter | None = None, **options: Any) -> Result:
+def ask(url: str, out: Path, *arguments: str, reporter: Reporter | None = None, **options: Any) -> RunResult:
     system = build_system("openai_api", "query_only", ["--base-url", url, "--model-name", "m", *arguments])
     plan = Plan(system=system, system_name="openai_api", data=toy_data(6), out=out, batch_size=6, **options)
     result = run(plan, Processes(), reporter or Reporter())

@@ -15,7 +15,7 @@ from baselines.launch import build_system
 from baselines.run.dry_run import dry_run
 from baselines.run.processes import Processes
 from baselines.run.reporter import Reporter
-from baselines.run.runner import Plan, Result, run
+from baselines.run.runner import Plan, RunResult, run
 from baselines.run.usage import cut_prompts
 from baselines.systems.openai_api import OpenAIApi
 from musicrs_metric.base import chat
@@ -51,7 +51,7 @@ def system(url: str, *arguments: str, modality: str = "query_only") -> OpenAIApi
     return made
 
 
-def ask(url: str, out: Path, *arguments: str, n: int = 6, said: Said | None = None, **options: Any) -> Result:
+def ask(url: str, out: Path, *arguments: str, n: int = 6, said: Said | None = None, **options: Any) -> RunResult:
     plan = Plan(
         system=system(url, *arguments), system_name="openai_api", data=toy_data(n), out=out, batch_size=n, **options
     )
@@ -160,7 +160,7 @@ def test_a_model_that_thinks_its_budget_away_stops_the_run(tmp_path: Path) -> No
         lambda body, before: completion({"content": None, "reasoning": "I look at [1]."}, "length")
     ) as stub:
         with pytest.raises(
-            UserError, match=f"the model thinks and leaves {FIRST} answers .*--answer-tokens 300 is too"
+            UserError, match=f"the model thinks, and {FIRST} answers .*--answer-tokens 300 is too"
         ):
             ask(stub.url, out, "--answer-tokens", "300")
         assert [record["reasoning"] for record in records(out)] == ["I look at [1]."] * 6
@@ -254,10 +254,10 @@ def test_the_first_request_holds_audio_where_clips_are_sent(tmp_path: Path) -> N
 
     with chat_server(answer) as stub:
         made = system(stub.url, modality="audio_query")
-        made.listener.load()
+        made.language_model.load()
         assert len(stub.bodies) == 1
         with pytest.raises(UserError, match="refuses even a single word, status 400: this model takes audio"):
-            system(stub.url).listener.load()
+            system(stub.url).language_model.load()
 
 
 def test_what_failed_is_asked_again_by_the_same_command(tmp_path: Path) -> None:

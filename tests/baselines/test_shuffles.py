@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.data import Data, Order, as_references
+from baselines.data import Data, PoolOrder, as_references
 from baselines.run.order_effects import mean_correlation, order_effects, ranks, slope
 from baselines.run.processes import Processes
 from baselines.run.reporter import Reporter
 from baselines.run.runner import Plan
-from baselines.run.shuffles import Shuffled, run_shuffles, show_in
+from baselines.run.shuffles import ShuffledResult, reorder_pools, run_shuffles
 from baselines.system import Context, System, Task
 from musicrs_metric.errors import UserError
 from musicrs_metric.matching import Pool
@@ -38,7 +38,7 @@ class Ordered(Toy):
         return Prediction(task.thread.thread_id, tuple(self.order(task.thread.candidates)))
 
 
-def shuffled_toy(system: System, data: Data, out: Path, shuffles: int = 3, **options: Any) -> Shuffled:
+def shuffled_toy(system: System, data: Data, out: Path, shuffles: int = 3, **options: Any) -> ShuffledResult:
     plan = Plan(system=system, system_name="toy", data=data, out=out, **options)
     found = run_shuffles(plan, shuffles, Processes(), Reporter())
     assert found is not None
@@ -146,7 +146,7 @@ def test_an_order_depends_on_seed_thread_and_number_only() -> None:
     data, part = toy_data(7), toy_data(3)
 
     def shown(data: Data, number: int, of: int = 3, seed: int = 0) -> list[tuple[str, ...]]:
-        return [thread.candidates for thread in show_in(data, Order(number, of), seed).threads]
+        return [thread.candidates for thread in reorder_pools(data, PoolOrder(number, of), seed).threads]
 
     assert shown(data, 1) == shown(data, 1, of=9)
     assert shown(data, 1)[:3] == shown(part, 1)
@@ -154,7 +154,7 @@ def test_an_order_depends_on_seed_thread_and_number_only() -> None:
     assert shown(data, 1) != shown(data, 1, seed=1)
     for own, pool in zip(data.threads, shown(data, 1), strict=True):
         assert sorted(pool) == sorted(own.candidates)
-    assert show_in(data, Order(1, 3), 0).references is data.references
+    assert reorder_pools(data, PoolOrder(1, 3), 0).references is data.references
 
 
 def test_every_order_is_a_run_that_tools_can_read(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_every_order_is_a_run_that_tools_can_read(tmp_path: Path) -> None:
         card = read_run_card(out)
         assert (card.name, card.shuffles, card.extra["order"]) == (f"toy, order {number} of 3", 3, number)
         assert card.fingerprint == toy_data(7).references.fingerprint
-        shown = show_in(toy_data(7), Order(number, 3), 0)
+        shown = reorder_pools(toy_data(7), PoolOrder(number, 3), 0)
         assert rankings(out) == [thread.candidates for thread in shown.threads]
     assert sorted(file.name for file in (tmp_path / "shuffles").iterdir()) == ["02", "03"]
     summary = json.loads((tmp_path / "robustness.json").read_text())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from baselines.run.thread_access import Sight
+from baselines.run.thread_access import ThreadAccess
 from baselines.system import Task
 from musicrs_dataset.records import Thread
 from musicrs_metric.runs.predictions import Prediction
@@ -65,17 +65,17 @@ def test_a_system_that_reads_labels_sees_those_of_others_only(tmp_path: Path) ->
 
 def test_asking_for_the_own_label_is_refused_in_words() -> None:
     """The mapping of labels has no own entry, by key, by iteration and by length."""
-    labels = Sight(toy_data(3).threads, "labels").task(1).labels
+    labels = ThreadAccess(toy_data(3).threads, "labels").task(1).labels
     assert (list(labels), len(labels), labels.get("t1")) == (["t0", "t2"], 2, None)
     assert labels["t2"] == ("A2",)
-    with pytest.raises(KeyError, match="not shown the ground truth of the thread that it ranks"):
+    with pytest.raises(KeyError, match="does not get the ground truth of the thread that it ranks"):
         labels["t1"]
 
 
 def test_what_a_task_holds_has_no_own_label_inside() -> None:
     """Not even the task's pickle names it, and what a system does to its labels reaches no other task."""
-    sight = Sight(toy_data(3).threads, "labels")
-    one, other = (sight.task(position).labels for position in (1, 2))
+    access = ThreadAccess(toy_data(3).threads, "labels")
+    one, other = (access.task(position).labels for position in (1, 2))
     assert b"A1" not in pickle.dumps(vars(one) | dict(one))
     assert isinstance(one, dict)
     one.clear()
@@ -85,7 +85,7 @@ def test_what_a_task_holds_has_no_own_label_inside() -> None:
 def test_the_query_and_the_pool_are_shown() -> None:
     """Stripping labels leaves everything that a system may rank by."""
     data = toy_data(2)
-    shown = Sight(data.threads, "thread").task(0).thread
+    shown = ThreadAccess(data.threads, "thread").task(0).thread
     assert shown == replace(data.threads[0], comments=(), ground_truth=(), all_entities=())
 
 

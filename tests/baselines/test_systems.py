@@ -10,7 +10,7 @@ import pytest
 from baselines.data import Data, as_references
 from baselines.launch import build_system
 from baselines.registry import SYSTEMS, system_class
-from baselines.run.thread_access import Sight
+from baselines.run.thread_access import ThreadAccess
 from baselines.systems.lexical import words
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.records import Thread
@@ -132,9 +132,9 @@ def test_lexical_is_bm25_over_all_names(tmp_path: Path) -> None:
     ]
     names = list(dict.fromkeys(name for t in threads for name in t.candidates))
     system = build_system("lexical", None)
-    sight = Sight(threads, system.reads)
-    system.prepare(sight.before())
-    prediction, unlike, nothing = system.rank([sight.task(i) for i in range(3)])
+    access = ThreadAccess(threads, system.reads)
+    system.prepare(access.for_prepare())
+    prediction, unlike, nothing = system.rank([access.task(i) for i in range(3)])
     expected = {name: bm25(threads[0].query or "", name, names) for name in pool}
     assert list(prediction.ranking) == sorted(pool, key=lambda name: -expected[name])
     assert prediction.scores == pytest.approx([expected[name] for name in prediction.ranking], rel=1e-5)

@@ -27,7 +27,7 @@ def save_phi4_multimodal(folder: Path, *, switch: int = 4096) -> Path:
     named = {"image_token": "<|image|>", "audio_token": "<|audio|>"}
     tokenizer = tiny_tokenizer(special, named, eos_token="<|endoftext|>", pad_token="<|endoftext|>")
     number = tokenizer.convert_tokens_to_ids
-    ears = {
+    limits = {
         "hidden_size": 32, "intermediate_size": 32, "num_blocks": 1, "num_attention_heads": 2, "nemo_conv_channels": 16,
         "ext_pw_out_channel": 32, "depthwise_separable_out_channel": 32, "audio_token_id": number("<|audio|>"),
     }  # fmt: skip
@@ -46,7 +46,7 @@ def save_phi4_multimodal(folder: Path, *, switch: int = 4096) -> Path:
         num_key_value_heads=2, pad_token_id=tokenizer.pad_token_id, bos_token_id=tokenizer.pad_token_id,
         eos_token_id=[number("<|endoftext|>"), number("<|end|>")], max_position_embeddings=131_072,
         original_max_position_embeddings=switch, rope_parameters=rotary, tie_word_embeddings=True,
-        audio_config=ears, vision_config=eyes,
+        audio_config=limits, vision_config=eyes,
     )  # fmt: skip
     torch.manual_seed(0)
     model = Phi4MultimodalForCausalLM(config)

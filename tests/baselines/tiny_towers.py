@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from baselines.data import Data, as_references
 from baselines.launch import build_system
-from baselines.run.runner import Result
+from baselines.run.runner import RunResult
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.records import Thread
 from musicrs_dataset.repo.build import build
@@ -37,7 +37,7 @@ def few_threads() -> list[Thread]:
 
 def run_on_few(
     name: str, modality: Modality, out: Path, *arguments: str, seed: int = 0, cache: Path | None = None
-) -> Result:
+) -> RunResult:
     """Run a system on the few threads, in this process."""
     threads = few_threads()
     system = build_system(name, modality, arguments, seed=seed, cache=cache)

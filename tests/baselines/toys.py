@@ -13,7 +13,7 @@ from baselines.data import Data, as_references
 from baselines.options import option
 from baselines.run.processes import Processes
 from baselines.run.reporter import Reporter
-from baselines.run.runner import Plan, Result, run
+from baselines.run.runner import Plan, RunResult, run
 from baselines.system import Context, Declaration, System, Task
 from musicrs_dataset.records import Comment, Entities, Thread
 from musicrs_metric.base.seeds import shuffled
@@ -47,7 +47,7 @@ def toy_data(n: int = 7) -> Data:
     return Data(threads, as_references(threads, "toy", "query_only"))
 
 
-def run_toy(system: System, data: Data, out: Path, **options: Any) -> Result:
+def run_toy(system: System, data: Data, out: Path, **options: Any) -> RunResult:
     """Run a system in this process."""
     name = options.pop("system_name", "toy")
     plan = Plan(system=system, system_name=name, data=data, out=out, **options)

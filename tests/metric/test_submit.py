@@ -10,13 +10,12 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.options import ModalityOption, ParadigmOption, ReadsOption
-from musicrs_metric.runs.run_card import Modality, Paradigm, Reads, write_run_card
+from musicrs_metric.runs.run_card import write_run_card
 from musicrs_metric.submit.bundle import Parcel
 from musicrs_metric.submit.leaderboard import Board, board_address
 from musicrs_metric.submit.repo import inbox_files
@@ -269,15 +268,6 @@ def test_addresses() -> None:
     """A Space has its own host; an address is taken without what follows it."""
     assert board_address("MusiCRS-Team/leader_board.v2") == "https://musicrs-team-leader-board-v2.hf.space"
     assert board_address("http://127.0.0.1:7860/?tab=submit") == "http://127.0.0.1:7860"
-
-
-def test_options_are_the_choices_of_the_card() -> None:
-    """The command line offers what a run card may say."""
-    pairs: list[tuple[Any, Any]] = [
-        (ModalityOption, Modality), (ParadigmOption, Paradigm), (ReadsOption, Reads),
-    ]  # fmt: skip
-    for option, choices in pairs:
-        assert tuple(option) == get_args(choices)
 
 
 def test_pull_request_to_the_repository(run: Path, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""How the families of listening models write words and sound for their models."""
+"""Families of audio language models: their prompts, their audio features and their ways to load."""

@@ -1,4 +1,4 @@
-"""The Flamingo models of NVIDIA as listeners: one piece of sound a prompt, in windows of 30 s."""
+"""The Flamingo models of NVIDIA: one piece of audio per prompt, in windows of 30 s."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..language_model import Prompt
-from .whisper import quartered
-from .whisper_listener import WhisperListener
+from .whisper import WhisperLanguageModel, quartered
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Flamingo(WhisperListener):
-    """Writes prompts by the chat template beside the weights, which holds what the model is told of itself.
+class Flamingo(WhisperLanguageModel):
+    """Writes prompts with the chat template next to the weights, which holds the system prompt.
 
     Attributes:
         processor_class: Class of transformers that reads the template.
@@ -32,19 +31,19 @@ class Flamingo(WhisperListener):
 
     @cached_property
     def processor(self) -> Any:
-        """The official processor; it writes the prompts, and prepares no sound: see `whisper`."""
+        """Official processor. It writes the prompts only; `whisper` prepares the audio."""
         import transformers
 
         return getattr(transformers, self.processor_class).from_pretrained(self.folder)
 
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, Tensor]:
-        """As others do, with the clips of a prompt joined."""
+        """Join the clips of each prompt, then encode."""
         joined = [(np.concatenate(prompt.clips),) if prompt.clips else () for prompt in prompts]
         return super().encode([Prompt(prompt.text, clips) for prompt, clips in zip(prompts, joined, strict=True)])
 
-    def write(self, text: str, sound: str) -> str:
-        """As the template has it: sound, then words."""
-        content = [{"type": "audio"}] * bool(sound) + [{"type": "text", "text": text}]
+    def write(self, text: str, audio: str) -> str:
+        """Fill the chat template: audio, then text."""
+        content = [{"type": "audio"}] * bool(audio) + [{"type": "text", "text": text}]
         turns = [{"role": "user", "content": content}]
-        written: str = self.processor.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
-        return written.replace(self.token, sound)
+        prompt: str = self.processor.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+        return prompt.replace(self.token, audio)

@@ -1,6 +1,6 @@
-"""Low-rank changes of a model's weights (LoRA), added to them once, so that nothing runs beside the model.
+"""Add low-rank changes (LoRA) to the weights of a model once, so that nothing runs next to the model.
 
-Read from the two files that the library peft writes, and added as it merges them: W + alpha / r * B A.
+The files are those of the library peft, and the changes are merged as peft merges them: W + alpha / r * B A.
 
 Source: Hu et al., LoRA, ICLR 2022, arXiv 2106.09685.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CONFIG = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
-# Ways of peft to scale or place a change that are not read here; a setting that is empty or false is none.
+# Settings of peft that are not supported here. An empty or false setting is allowed.
 _OTHERS = ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save", "fan_in_fan_out", "lora_bias")
 
 
@@ -29,13 +29,13 @@ def merge_lora(model: nn.Module, folder: Path, maps: str) -> None:
     """Add an adapter to the weights of a model.
 
     Args:
-        model: The model; its linear maps are changed in place.
+        model: The model. Its linear maps change in place.
         folder: The adapter.
-        maps: Regular expression of the names of the maps that it has to change, all of them and no others. What stands
-            before `layers.` may differ in the adapter.
+        maps: Regular expression of the names of the maps that the adapter must change, all of them and no others. The
+            part before `layers.` may differ in the adapter.
 
     Raises:
-        UserError: The adapter is not there, is of another kind, lacks a change or holds one that fits nothing.
+        UserError: The adapter is missing, is of another kind, lacks a change, or holds a change for no map.
     """
     import torch
 
@@ -46,7 +46,7 @@ def merge_lora(model: nn.Module, folder: Path, maps: str) -> None:
         weight = module.weight
         if weight.is_meta:
             raise UserError(
-                f"--device-map: leaves {name} outside the GPUs, where nothing can be added to it; expected GPUs that "
+                f"--device-map: leaves {name} outside the GPUs, where the adapter cannot change it; expected GPUs that "
                 "hold the whole model"
             )
         down, up = (changes[f"{name}.lora_{side}"].to(weight.device, torch.float32) for side in "AB")
@@ -59,7 +59,7 @@ def merge_lora(model: nn.Module, folder: Path, maps: str) -> None:
 
 
 def _settings(folder: Path) -> tuple[int, float]:
-    """Rank and scale of the changes."""
+    """Read rank and scale of the changes."""
     file = folder / CONFIG
     try:
         config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -74,7 +74,7 @@ def _settings(folder: Path) -> tuple[int, float]:
 
 
 def _changes(folder: Path, names: list[str]) -> dict[str, Tensor]:
-    """The matrices by map and side, such as model.layers.0.mlp.down_proj.lora_A."""
+    """Read the matrices by map and side, such as model.layers.0.mlp.down_proj.lora_A."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -83,13 +83,13 @@ def _changes(folder: Path, names: list[str]) -> dict[str, Tensor]:
         stored = load_file(file)
     except (OSError, SafetensorError) as error:
         raise UserError(f"--weights {file}: cannot be read ({error}); expected a LoRA adapter") from error
-    by_place = {name[name.index("layers.") :]: name for name in names}
-    found = {}
+    by_layer = {name[name.index("layers.") :]: name for name in names}
+    changes = {}
     for key, tensor in stored.items():
-        # Such as base_model.model.model.layers.0.mlp.down_proj.lora_A.default.weight: what wraps a name differs.
+        # Such as base_model.model.model.layers.0.mlp.down_proj.lora_A.default.weight. Prefix and suffix vary.
         parts = re.fullmatch(r"(?:.*\.)?(layers\.\d+\..+?)\.lora_([AB])(?:\.[^.]+)?\.weight", key)
-        name = by_place.get(parts[1]) if parts else None
-        found[f"{name}.lora_{parts[2]}" if parts and name else key] = tensor
+        name = by_layer.get(parts[1]) if parts else None
+        changes[f"{name}.lora_{parts[2]}" if parts and name else key] = tensor
     expected = {f"{name}.lora_{side}" for name in names for side in "AB"}
-    check_keys(file, expected - found.keys(), found.keys() - expected, "a LoRA adapter for this model")
-    return found
+    check_keys(file, expected - changes.keys(), changes.keys() - expected, "a LoRA adapter for this model")
+    return changes

@@ -1,22 +1,22 @@
-"""The Omni models as listeners: their Thinker, which hears and answers in words, without what sees and what speaks."""
+"""The Omni models of Qwen: only their Thinker, which takes audio and text and writes text."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from .prompt_text import chatml
-from .whisper_listener import WhisperListener
+from .whisper import WhisperLanguageModel
 
 
-class Thinker(WhisperListener):
-    """Loads the Thinker out of a checkpoint of the whole model, and lets its eyes go.
+class Thinker(WhisperLanguageModel):
+    """The Thinker of an Omni model. Qwen calls its language model so; Talker and vocoder speak, and are not loaded.
 
     Attributes:
-        system: What the model is told of itself; None for nothing.
+        system: System prompt; None for none.
     """
 
     mask = "feature_attention_mask"
-    # Eyes, which are let go, and what speaks: talker and vocoder.
+    # The visual encoder, which is freed after loading, the talker and the vocoder.
     ignorable = (r"((thinker|model)\.)*visual\..*", r"(talker|token2wav|code2wav)\..*")
     end_tokens = ("<|im_end|>", "<|endoftext|>")
     system: ClassVar[str | None] = None
@@ -28,6 +28,6 @@ class Thinker(WhisperListener):
         del owner.visual
         return model
 
-    def write(self, text: str, sound: str) -> str:
-        """Sound, then words."""
-        return chatml(sound + text, self.system)
+    def write(self, text: str, audio: str) -> str:
+        """Write a ChatML prompt: audio, then text."""
+        return chatml(audio + text, self.system)

@@ -1,4 +1,4 @@
-"""The words of a prompt: free of control tokens, in the family's turns, with a place for every vector of sound."""
+"""Parts of prompt texts: removal of control tokens, ChatML turns, audio placeholders, padding on the left."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ if TYPE_CHECKING:
 
 
 def without_controls(text: str, tokenizer: Any) -> str:
-    """Take a tokenizer's control tokens out of a text, so that nobody's post can end a turn or pose as sound.
+    """Replace control tokens in a text, so that no post can end a turn or pose as audio.
 
     Args:
-        text: Words of others.
-        tokenizer: A tokenizer of transformers; what was added to its vocabulary counts as control.
+        text: Text of the dataset.
+        tokenizer: A tokenizer of transformers. All tokens added to its vocabulary count as control tokens.
 
     Returns:
-        The text with a space in place of each, so that what stands around one does not become another.
+        The text with a space for each control token, so that the text around one cannot become another.
     """
     tokens = sorted({*tokenizer.get_added_vocab(), *tokenizer.all_special_tokens}, key=len, reverse=True)
     return re.sub("|".join(map(re.escape, tokens)), " ", text) if tokens else text
 
 
 def chatml(user: str, system: str | None = None) -> str:
-    """A request in the turns of ChatML, up to where the answer begins.
+    """Write a request in ChatML, up to the start of the answer.
 
     Args:
         user: The request.
-        system: What the model is told of itself; None for nothing.
+        system: System prompt; None for none.
     """
     turns = ([] if system is None else [("system", system)]) + [("user", user)]
-    return "".join(f"<|im_start|>{role}\n{words}<|im_end|>\n" for role, words in turns) + "<|im_start|>assistant\n"
+    return "".join(f"<|im_start|>{role}\n{text}<|im_end|>\n" for role, text in turns) + "<|im_start|>assistant\n"
 
 
-def places(token: str, counts: Sequence[int], before: str = "", after: str = "") -> str:
-    """The places of some clips in a prompt.
+def audio_placeholders(token: str, counts: Sequence[int], before: str = "", after: str = "") -> str:
+    """Write the placeholders of some clips.
 
     Args:
-        token: What stands for one vector of sound.
-        counts: How many vectors each clip has.
-        before: What stands before each clip.
-        after: What stands behind it.
+        token: Placeholder of one audio vector.
+        counts: Number of vectors of each clip.
+        before: Marker before each clip.
+        after: Marker after each clip.
     """
     return "".join(f"{before}{token * count}{after}" for count in counts)
 
 
 def left_padded(tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:
-    """Prompts as `input_ids` and `attention_mask`, both of shape (n, longest), filled up on the left.
+    """Return prompts as `input_ids` and `attention_mask`, both of shape (n, longest), padded on the left.
 
-    An answer has to follow its prompt at once, whatever side the tokenizer was saved with.
+    An answer must directly follow its prompt, whatever padding side the tokenizer was saved with.
     """
-    found = tokenizer(list(texts), padding=True, padding_side="left", return_tensors="pt")
-    return {name: found[name] for name in ("input_ids", "attention_mask")}
+    encoded = tokenizer(list(texts), padding=True, padding_side="left", return_tensors="pt")
+    return {name: encoded[name] for name in ("input_ids", "attention_mask")}

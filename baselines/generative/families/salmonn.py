@@ -1,8 +1,8 @@
-"""SALMONN and FUTGA as listeners: Vicuna with ears of their own, of four parts that lie in four places.
+"""SALMONN and FUTGA: Vicuna with an audio encoder, made of four parts from four sources.
 
-A prompt is `USER: <Speech>...</Speech> request`, a line end and `ASSISTANT:`, with 88 tokens of sound at the dots; as
-the authors did it, the texts before and after them are tokenised each on its own. Without sound, the mark of it is left
-out. Ears and bridge compute in float32 whatever the language model does.
+A prompt is `USER: <Speech>...</Speech> request`, a line end and `ASSISTANT:`, with 88 audio tokens at the dots. As in
+the code of the authors, the texts before and after the audio are tokenised separately. Without audio, the prompt has no
+`<Speech>`. Audio encoder and bridge compute in float32, whatever the language model does.
 """
 
 from __future__ import annotations
@@ -19,31 +19,32 @@ from musicrs_dataset.audio.cutting import Samples
 from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
-from ...audio_text.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
+from ...audio_text.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_checkpoint_file
+from ...audio_text.checkpoint_files import HELP as FILE_HELP
 from ...audio_text.checkpoints import HELP, WHISPER, Checkpoint, find_checkpoint, with_weights
 from ...options import option
-from ..audio_limits import Ears
+from ..audio_limits import AudioLimits
 from ..language_model import Prompt
 from ..loading import choose_dtype
-from ..transformers_model import LocalOptions, TransformersListener
+from ..transformers_model import LocalOptions, TransformersModel
 
 if TYPE_CHECKING:
     import torch
 
-    from ...vendored.salmonn import SalmonnEars
+    from ...vendored.salmonn import SalmonnAudioEncoder
 
 _MARKS = re.compile(r"</?Speech(Here)?>")
 
 
-def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> Ears:
-    """What such a model hears: 30 s of a prompt, whose clips are joined, as 88 tokens.
+def salmonn_limits(*, context: int, weights_gib: float, cache_kib_per_token: float) -> AudioLimits:
+    """Return the limits of such a model: 30 s per prompt, with joined clips, as 88 tokens.
 
     Args:
-        context: Of Vicuna.
-        weights_gib: Of Vicuna in bfloat16.
-        cache_kib_per_token: Of Vicuna.
+        context: Context of Vicuna.
+        weights_gib: Memory of Vicuna in bfloat16.
+        cache_kib_per_token: Cache of Vicuna.
     """
-    return Ears(
+    return AudioLimits(
         sampling_rate=16_000,
         context=context,
         tokens_per_second=0,
@@ -60,37 +61,38 @@ def ears_of(*, context: int, weights_gib: float, cache_kib_per_token: float) -> 
 
 @dataclass(frozen=True)
 class SalmonnOptions(LocalOptions):
-    """Options of every such system; each gives `weights` and `vicuna` defaults of its own."""
+    """Options of every such system. Each sets its own defaults for `weights` and `vicuna`."""
 
+    weights: str = option("", FILE_HELP)
     vicuna: str = option("", f"the language model: {HELP}")
-    whisper: str = option(WHISPER, f"of which the encoder hears: {HELP}")
+    whisper: str = option(WHISPER, f"the model of the encoder: {HELP}")
     beats: str | None = option(
-        None, f"BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt from {BEATS_SOURCE}; needed where sound is heard"
+        None, f"BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt from {BEATS_SOURCE}; needed for audio"
     )
 
 
 class Search(NamedTuple):
-    """How the published run of the MusiCRS paper searched for an answer, of at least one token.
+    """Search settings of the published run, for an answer of at least one token.
 
     Attributes:
-        beams: Beams.
-        repetition_penalty: What the logits of tokens that the answer has already are divided or multiplied by.
+        beams: Number of beams.
+        repetition_penalty: Divisor or factor for the logits of tokens that the answer holds already.
     """
 
     beams: int
     repetition_penalty: float = 1.0
 
 
-class SalmonnListener(TransformersListener):
-    """Vicuna that hears through Whisper's encoder and BEATs.
+class SalmonnModel(TransformersModel):
+    """Vicuna with audio from the encoder of Whisper and from BEATs.
 
     Args:
-        options: Say where the parts are.
-        context: Tells the device and the modality.
+        options: Options of its system, with the sources of all parts.
+        context: Context of its system, with device and modality.
 
     Attributes:
-        file: Name of the checkpoint.
-        published: How the paper's own run searched; the `titles` protocol does so, others search greedily.
+        file: Name of the checkpoint file.
+        published: Search settings of the published run. The protocol `titles` uses them; others search greedily.
     """
 
     options: SalmonnOptions
@@ -100,20 +102,20 @@ class SalmonnListener(TransformersListener):
 
     @property
     def revision(self) -> str:
-        """Commits or hashes of the parts that are used."""
+        """Commits or hashes of the parts in use."""
         revisions = f"{self.file} {self._bridge.revision}, Vicuna {self.checkpoint.revision}"
-        if not self._hears:
+        if not self._needs_audio:
             return revisions
         return f"{revisions}, Whisper {self._whisper.revision}, BEATs {self._beats.revision}"
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
-        """Vicuna's."""
+        """Checkpoint of Vicuna."""
         return find_checkpoint(self.options.vicuna, "--vicuna", weights=False)
 
     @cached_property
     def tokenizer(self) -> Any:
-        """Vicuna's, which lies there as a model of sentencepiece."""
+        """Tokenizer of Vicuna, stored as a model of sentencepiece."""
         try:
             return super().tokenizer
         except (ImportError, OSError, ValueError) as error:
@@ -124,7 +126,7 @@ class SalmonnListener(TransformersListener):
 
     @cached_property
     def model(self) -> Any:
-        """Vicuna, changed as the checkpoint says."""
+        """Vicuna with the changes of the checkpoint."""
         model = super().model
         if self._is_published:
             penalty = self.published.repetition_penalty
@@ -133,7 +135,7 @@ class SalmonnListener(TransformersListener):
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """The number format."""
+        """The number format, unless it is that of the published run."""
         dtype = str(choose_dtype(self.options.dtype, self.context.device)).removeprefix("torch.")
         if dtype == "float16":
             return ()
@@ -141,25 +143,25 @@ class SalmonnListener(TransformersListener):
 
     @property
     def beams(self) -> int:
-        """Those of the published run in the protocol `titles`."""
+        """Beams of the published run under the protocol `titles`, otherwise 1."""
         return self.published.beams if self._is_published else 1
 
     def load_model(self) -> Any:
-        """Load Vicuna and the ears, and merge what was learnt into Vicuna."""
+        """Load Vicuna and the audio encoder, and merge the trained changes into Vicuna."""
         import transformers
 
         from ...vendored.salmonn_checkpoint import load_bridge
 
         folder = with_weights(self.checkpoint, self.options.vicuna, "--vicuna").folder
         model = self.load_pretrained(transformers.LlamaForCausalLM, folder, "--vicuna")
-        if self._hears:
-            self._ears = self._load_ears(model)
+        if self._needs_audio:
+            self._audio_encoder = self._load_audio_encoder(model)
         else:
             load_bridge(self._bridge.path, model)
         return model
 
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
-        """Prompts as embeddings, with zeros on the left of the shorter ones."""
+        """Return prompts as embeddings, padded with zeros on the left."""
         import torch
 
         with torch.inference_mode():
@@ -170,40 +172,41 @@ class SalmonnListener(TransformersListener):
         return {"inputs_embeds": torch.stack(padded), "attention_mask": mask}
 
     def clean(self, text: str) -> str:
-        """Take out what marks sound, too."""
+        """Replace control tokens and audio markers with spaces."""
         return _MARKS.sub(" ", super().clean(text))
 
     def _embed(self, prompt: Prompt) -> torch.Tensor:
-        """A prompt as embeddings, shape (tokens, width)."""
+        """Return a prompt as embeddings, shape (tokens, width)."""
         import torch
 
-        words = self.model.get_input_embeddings()
+        embed = self.model.get_input_embeddings()
         pieces: list[str | torch.Tensor]
         if prompt.clips:
-            pieces = ["USER: <Speech>", self._hear(prompt.clips), f"</Speech> {prompt.text}\nASSISTANT:"]
+            pieces = ["USER: <Speech>", self._encode_audio(prompt.clips), f"</Speech> {prompt.text}\nASSISTANT:"]
         else:
             pieces = [f"USER: {prompt.text}\nASSISTANT:"]
-        rows = [words(torch.tensor([self.tokenizer.bos_token_id], device=words.weight.device))]
+        rows = [embed(torch.tensor([self.tokenizer.bos_token_id], device=embed.weight.device))]
         for piece in pieces:
             if isinstance(piece, str):
                 ids = self.tokenizer(piece, add_special_tokens=False)["input_ids"]
-                piece = words(torch.tensor(ids, device=words.weight.device))
+                piece = embed(torch.tensor(ids, device=embed.weight.device))
             rows.append(piece.to(rows[0]))
         return torch.cat(rows)
 
-    def _hear(self, clips: Sequence[Samples]) -> torch.Tensor:
+    def _encode_audio(self, clips: Sequence[Samples]) -> torch.Tensor:
         from ...vendored.salmonn import LONGEST
 
         joined = np.concatenate(clips)
         # Each clip may have one sample more than its share, by resampling.
-        tokens: torch.Tensor = self._ears(joined[:LONGEST] if len(joined) <= LONGEST + len(clips) else joined)
+        fits = len(joined) <= LONGEST + len(clips)
+        tokens: torch.Tensor = self._audio_encoder(joined[:LONGEST] if fits else joined)
         return tokens
 
-    def _load_ears(self, model: Any) -> SalmonnEars:
+    def _load_audio_encoder(self, model: Any) -> SalmonnAudioEncoder:
         import transformers
 
         from ...vendored.beats import load_beats
-        from ...vendored.salmonn import SalmonnEars
+        from ...vendored.salmonn import SalmonnAudioEncoder
         from ...vendored.salmonn_checkpoint import load_bridge, load_whisper_encoder
 
         folder = with_weights(self._whisper, self.options.whisper, "--whisper").folder
@@ -211,20 +214,21 @@ class SalmonnListener(TransformersListener):
         widths = {"speech": whisper.config.d_model, "sound": beats.config.encoder_embed_dim}
         bridge = load_bridge(self._bridge.path, model, **widths, beats=beats)
         extractor = transformers.WhisperFeatureExtractor.from_pretrained(folder)
-        return SalmonnEars(extractor, whisper, beats, bridge).eval().to(model.get_input_embeddings().weight.device)
+        encoder = SalmonnAudioEncoder(extractor, whisper, beats, bridge).eval()
+        return encoder.to(model.get_input_embeddings().weight.device)
 
     @property
     def _is_published(self) -> bool:
         return self.options.protocol == "titles"
 
     @property
-    def _hears(self) -> bool:
-        """Whether sound may be heard, be it silence."""
+    def _needs_audio(self) -> bool:
+        """Whether prompts may hold audio, even silence."""
         return self.context.modality != "query_only" or self._is_published
 
     @cached_property
     def _bridge(self) -> CheckpointFile:
-        return find_file(self.options.weights, self.file)
+        return find_checkpoint_file(self.options.weights, self.file)
 
     @cached_property
     def _whisper(self) -> Checkpoint:

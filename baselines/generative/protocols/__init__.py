@@ -1,13 +1,13 @@
-"""How rankings are asked for: one protocol a file, chosen with `--protocol`.
+"""Protocols that ask for rankings, one per file, chosen with `--protocol`.
 
     listwise     all candidates at once, numbered; the answer is a list of numbers
-    titles       all candidates at once; the answer is a list of titles between commas. The published idea, but not the
-                 published runs: see `Titles.differences`
-    constrained  all candidates at once; only titles that are not used yet can be generated, so that every answer ranks
-    pointwise    how likely each candidate is as an answer, by the model's own probabilities
+    titles       all candidates at once; the answer is a list of titles between commas. The idea of the published runs,
+                 but not their details: see `Titles.differences`
+    constrained  all candidates at once; only unused titles can be generated, so that every answer ranks the pool
+    pointwise    the probability of each candidate as the answer, computed by the model
 
-Candidates are shown in the order in which the thread holds them, so that a run in several orders (`--shuffles`) tells
-what the order does; `titles` shuffles them first, as was published.
+Prompts list candidates in the order of the thread, so that a run in several orders (`--shuffles`) measures the effect
+of the order. Only `titles` shuffles them first, as published.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from __future__ import annotations
 from musicrs_metric.runs.run_card import Modality
 
 from ..settings import GenerativeOptions, ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 from .constrained import Constrained
 from .listwise import Listwise
 from .pointwise import Pointwise
 from .titles import Titles
 
-__all__ = ["PROTOCOLS", "Answer", "Ask", "Protocol", "make_protocol"]
+__all__ = ["PROTOCOLS", "Protocol", "RankedAnswer", "RankingRequest", "make_protocol"]
 
 PROTOCOLS: dict[ProtocolName, type[Protocol]] = {
     "listwise": Listwise,
@@ -32,11 +32,11 @@ PROTOCOLS: dict[ProtocolName, type[Protocol]] = {
 
 
 def make_protocol(options: GenerativeOptions, modality: Modality, seed: int) -> Protocol:
-    """The protocol that the options name.
+    """Make the protocol that the options name.
 
     Args:
-        options: The options of a system.
-        modality: What of a thread the model is given.
+        options: Options of a system.
+        modality: Data of a thread that the model gets.
         seed: Seed of the run.
     """
     return PROTOCOLS[options.protocol](options, modality, seed)

@@ -1,4 +1,4 @@
-"""What a protocol is: the words of a prompt, the length of its answer, and the way from answers to rankings."""
+"""The contract of a protocol: the text of a prompt, the length of its answer, and the way from answers to rankings."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from musicrs_metric.answers import prompts
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import Modality
 
-from ...texts import query_of
-from ..language_model import Listener, Prompt
+from ...data import query_of
+from ..language_model import LanguageModel, Prompt
 from ..settings import GenerativeOptions, ProtocolName
 
 
-class Ask(NamedTuple):
-    """A thread to be ranked.
+class RankingRequest(NamedTuple):
+    """A request to rank a thread.
 
     Attributes:
         thread: The thread.
-        prompt: What the model is given.
+        prompt: The prompt.
         budget: Most tokens of the answer.
     """
 
@@ -31,15 +31,15 @@ class Ask(NamedTuple):
     budget: int
 
 
-class Answer(NamedTuple):
-    """A thread that was ranked.
+class RankedAnswer(NamedTuple):
+    """The answer to a request, as a ranking.
 
     Attributes:
         prediction: The ranking.
-        text: What the model wrote; None where it wrote nothing but was asked for probabilities.
-        n_tokens: Tokens generated, or scored.
-        ledger: The account of the reading; empty where nothing had to be read.
-        details: What else is kept of the answer; None where there is nothing.
+        text: The text that the model wrote; None if it scored candidates.
+        n_tokens: Tokens generated or scored.
+        ledger: Counts of the reading; empty if there was nothing to read.
+        details: Further fields of the answer record; None if there are none.
     """
 
     prediction: Prediction
@@ -48,24 +48,24 @@ class Answer(NamedTuple):
     ledger: dict[str, int]
     details: dict[str, Any] | None = None
 
-    def note(self) -> dict[str, Any]:
-        """What is kept of it beside the prediction."""
-        kept = {"thread_id": self.prediction.thread_id, "answer": self.text, "n_tokens": self.n_tokens}
-        return kept | (self.details or {}) | {"ledger": self.ledger}
+    def record(self) -> dict[str, Any]:
+        """Return the line of `answers.jsonl`."""
+        fields = {"thread_id": self.prediction.thread_id, "answer": self.text, "n_tokens": self.n_tokens}
+        return fields | (self.details or {}) | {"ledger": self.ledger}
 
 
 @dataclass(frozen=True)
 class Protocol(ABC):
-    """One way to ask for rankings.
+    """A way to ask for rankings.
 
     Attributes:
-        options: The options of the system.
-        modality: What of a thread the model is given.
+        options: Options of the system.
+        modality: Data of a thread that the model gets.
         seed: Seed of the run.
-        name: What `--protocol` calls it; its prompt has the same name.
+        name: Name in `--protocol`, and name of its prompt.
         is_scored: Whether continuations are scored.
-        is_local: Whether it takes a model in this process (`LocalListener`).
-        silence: Whether a model that was published with silence in place of missing clips gets it.
+        is_local: Whether it needs a model in this process (`LocalModel`).
+        silence: Whether a model that was published with silence in place of missing clips gets silence.
     """
 
     options: GenerativeOptions
@@ -79,48 +79,48 @@ class Protocol(ABC):
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """What the published runs of the MusiCRS paper did in another way; empty where a protocol follows none."""
+        """Differences from the published runs of the MusiCRS paper; empty for a protocol that does not follow them."""
         return ()
 
     @property
     def prompt_hash(self) -> str:
-        """sha256 of the prompt."""
+        """Return the sha256 of the prompt."""
         return prompts.load(self.name).sha256
 
     def shown(self, thread: Thread) -> tuple[str, ...]:
-        """The distinct candidates in the order in which the model sees them."""
+        """Return the distinct candidates in the order of the prompt."""
         return tuple(dict.fromkeys(thread.candidates))
 
-    def words(self, thread: Thread, n_clips: int) -> str:
-        """The prompt in words.
+    def prompt_text(self, thread: Thread, n_clips: int) -> str:
+        """Return the text of the prompt.
 
         Args:
             thread: The thread.
-            n_clips: Number of its clips that the model is given, however they are cut or joined for it.
+            n_clips: Number of its clips that the model gets, before they are split or joined.
         """
         query = None if self.modality == "audio_only" else query_of(thread)
         return self.render(query, thread, n_clips)
 
     def render(self, query: str | None, thread: Thread, n_clips: int) -> str:
-        """The prompt in words with another query, or none."""
+        """Return the text of the prompt with another query, or with none."""
         return prompts.load(self.name).render(query=query, candidates=self.shown(thread), n_clips=n_clips)
 
     @abstractmethod
-    def budget(self, listener: Listener, thread: Thread) -> int:
-        """Most tokens of the answer to a thread."""
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:
+        """Return the most tokens of the answer to a thread."""
 
-    def least(self, listener: Listener, thread: Thread) -> int:
-        """To how many of them the context may cut the budget: what a whole ranking takes, and nothing beside it."""
-        return self.budget(listener, thread)
+    def min_budget(self, language_model: LanguageModel, thread: Thread) -> int:
+        """Return the tokens of a bare ranking. A short context may cut the budget to this number."""
+        return self.budget(language_model, thread)
 
     @abstractmethod
-    def rank(self, listener: Any, asks: Sequence[Ask]) -> list[Answer]:
-        """Ask the model, and read what it answers.
+    def rank(self, language_model: Any, requests: Sequence[RankingRequest]) -> list[RankedAnswer]:
+        """Ask the model and read its answers.
 
         Args:
-            listener: The model, loaded; a `LocalListener` where the protocol takes one.
-            asks: At least one.
+            language_model: The model, loaded; a `LocalModel` if `is_local`.
+            requests: At least one.
 
         Returns:
-            One answer per ask, in order.
+            One answer per request, in order.
         """

@@ -1,4 +1,4 @@
-"""All candidates at once; only a title that is not used yet can be generated, so that every answer ranks the pool."""
+"""All candidates at once; only unused titles can be generated, so that every answer ranks the pool."""
 
 from __future__ import annotations
 
@@ -8,50 +8,52 @@ from typing import ClassVar
 from musicrs_dataset.records import Thread
 from musicrs_metric.runs.predictions import Prediction
 
-from ..language_model import Listener, LocalListener
+from ..language_model import LanguageModel, LocalModel
 from ..settings import ProtocolName
 from ..trie import CandidateTrie
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 
 _SEPARATOR = "\n"
 
 
 class Constrained(Protocol):
-    """Lets the model write all titles, one a line, each once."""
+    """Lets the model write all titles, one per line, each once."""
 
     name: ClassVar[ProtocolName] = "constrained"
     is_local: ClassVar[bool] = True
 
-    def budget(self, listener: Listener, thread: Thread) -> int:
-        """The tokens of all titles with their line ends."""
-        assert isinstance(listener, LocalListener)  # noqa: S101 - `is_local` says so
-        return sum(map(len, line_tokens(listener, self.shown(thread))))
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:
+        """Return the tokens of all titles with their line ends."""
+        assert isinstance(language_model, LocalModel)  # noqa: S101 - `is_local` says so
+        return sum(map(len, line_tokens(language_model, self.shown(thread))))
 
-    def rank(self, listener: LocalListener, asks: Sequence[Ask]) -> list[Answer]:
-        """Generate one answer after the other."""
-        return [self._rank(listener, ask) for ask in asks]
+    def rank(self, language_model: LocalModel, requests: Sequence[RankingRequest]) -> list[RankedAnswer]:
+        """Generate the answers one by one."""
+        return [self._rank(language_model, request) for request in requests]
 
-    def _rank(self, listener: LocalListener, ask: Ask) -> Answer:
-        shown = self.shown(ask.thread)
-        trie = CandidateTrie(line_tokens(listener, shown))
-        tokens = listener.choose(ask.prompt, lambda answer: trie(answer) or [listener.end], ask.budget)
+    def _rank(self, language_model: LocalModel, request: RankingRequest) -> RankedAnswer:
+        shown = self.shown(request.thread)
+        trie = CandidateTrie(line_tokens(language_model, shown))
+        tokens = language_model.choose(
+            request.prompt, lambda answer: trie(answer) or [language_model.end], request.budget
+        )
         trie(tokens)
-        ranking = tuple(shown[place] for place in trie.order)
-        prediction = Prediction(ask.thread.thread_id, ranking, outcome="ok", n_answered=len(ranking))
-        return Answer(prediction, _SEPARATOR.join(ranking), len(tokens), {})
+        ranking = tuple(shown[index] for index in trie.order)
+        prediction = Prediction(request.thread.thread_id, ranking, outcome="ok", n_answered=len(ranking))
+        return RankedAnswer(prediction, _SEPARATOR.join(ranking), len(tokens), {})
 
 
-def line_tokens(listener: LocalListener, candidates: Sequence[str]) -> list[list[int]]:
-    """The tokens of each candidate as they stand at the beginning of a line, and of the line's end.
+def line_tokens(language_model: LocalModel, candidates: Sequence[str]) -> list[list[int]]:
+    """Return the tokens of each candidate at the start of a line, with the line end.
 
-    No sequence is the beginning of another: a line end stands at the end of each and nowhere else.
+    No sequence is the beginning of another: each has a line end at its end and nowhere else.
     """
-    end = listener.ids(_SEPARATOR)
-    found = []
+    end = language_model.ids(_SEPARATOR)
+    sequences = []
     for candidate in candidates:
-        title = " ".join(candidate.split()) or "-"  # a line end within would end the title
-        line = listener.ids(f"{_SEPARATOR}{title}{_SEPARATOR}")
-        apart = line[: len(end)] == end and len(line) > len(end)
-        # Where the line ends on both sides make one token with what is between, it is a title of control tokens alone.
-        found.append(line[len(end) :] if apart else [*listener.ids(title), *end])
-    return found
+        title = " ".join(candidate.split()) or "-"  # a line end inside would end the title
+        line = language_model.ids(f"{_SEPARATOR}{title}{_SEPARATOR}")
+        is_separate = line[: len(end)] == end and len(line) > len(end)
+        # Only a title of nothing but control tokens merges with the line ends on both sides.
+        sequences.append(line[len(end) :] if is_separate else [*language_model.ids(title), *end])
+    return sequences

@@ -1,6 +1,6 @@
-"""All candidates at once, numbered; the answer is a list of numbers, and there is room for all of it.
+"""All candidates at once, numbered; the answer is a list of numbers.
 
-There is room for some sentences beside the numbers, too, unless the context is too short for both.
+The budget holds all numbers and some sentences, unless the context is too short for both.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import ClassVar
 
 from musicrs_dataset.records import Thread
 
-from ..language_model import Listener
+from ..language_model import LanguageModel
 from ..settings import ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 from .reading import read_all
 
-# Beside the numbers there is room for some sentences; and budgets are few, so that threads share batches.
-_BESIDE, _STEP = 128, 256
-# What an answer has beside the numbers if it has nothing beside them, such as its end, and some to spare.
+# Room for some sentences. Budgets are multiples of the step, so that threads share batches.
+_SENTENCES, _STEP = 128, 256
+# Room for the end of an answer of numbers only, with some to spare.
 _SPARE = 16
 
 
@@ -26,22 +26,22 @@ class Listwise(Protocol):
 
     name: ClassVar[ProtocolName] = "listwise"
 
-    def budget(self, listener: Listener, thread: Thread) -> int:
-        """The tokens of all numbers in the form that is asked for, and some for talk, up to a multiple of 256."""
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:
+        """Return the tokens of all numbers and of some sentences, rounded up to a multiple of 256."""
         if self.options.answer_tokens is not None:
             return self.options.answer_tokens
-        return -(-(self._n_tokens(listener, thread) + _BESIDE) // _STEP) * _STEP
+        return -(-(self._n_tokens(language_model, thread) + _SENTENCES) // _STEP) * _STEP
 
-    def least(self, listener: Listener, thread: Thread) -> int:
-        """The tokens of all numbers and 16 more, without the room for talk."""
+    def min_budget(self, language_model: LanguageModel, thread: Thread) -> int:
+        """Return the tokens of all numbers and 16 more, without room for sentences."""
         if self.options.answer_tokens is not None:
             return self.options.answer_tokens
-        return self._n_tokens(listener, thread) + _SPARE
+        return self._n_tokens(language_model, thread) + _SPARE
 
-    def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
-        """Complete the prompts and read numbers; candidates that an answer leaves out follow in random order."""
-        return read_all(self, listener, asks, numbered=True, keep_unknown=False)
+    def rank(self, language_model: LanguageModel, requests: Sequence[RankingRequest]) -> list[RankedAnswer]:
+        """Complete the prompts and read numbers. Missing candidates follow in random order."""
+        return read_all(self, language_model, requests, numbered=True, keep_unknown=False)
 
-    def _n_tokens(self, listener: Listener, thread: Thread) -> int:
+    def _n_tokens(self, language_model: LanguageModel, thread: Thread) -> int:
         numbers = range(1, len(self.shown(thread)) + 1)
-        return listener.n_tokens(" > ".join(f"[{number}]" for number in numbers))
+        return language_model.n_tokens(" > ".join(f"[{number}]" for number in numbers))

@@ -1,4 +1,4 @@
-"""From completions to rankings: what the two protocols share whose answers have to be read."""
+"""Completions as rankings, for the protocols whose answers are text."""
 
 from __future__ import annotations
 
@@ -7,32 +7,42 @@ from collections.abc import Sequence
 from musicrs_metric.answers import complete_ranking, read_answer
 from musicrs_metric.matching import Pool
 
-from ..language_model import Completion, Listener
-from .base import Answer, Ask, Protocol
+from ..language_model import Completion, LanguageModel
+from .base import Protocol, RankedAnswer, RankingRequest
 
 
 def read_all(
-    protocol: Protocol, listener: Listener, asks: Sequence[Ask], *, numbered: bool, keep_unknown: bool
-) -> list[Answer]:
-    """Complete prompts of one budget together, read each answer, and append what it leaves out.
+    protocol: Protocol,
+    language_model: LanguageModel,
+    requests: Sequence[RankingRequest],
+    *,
+    numbered: bool,
+    keep_unknown: bool,
+) -> list[RankedAnswer]:
+    """Complete the prompts of each budget together, read the answers, and append the missing candidates.
 
     Args:
-        protocol: Tells in what order the candidates were shown.
-        listener: The model.
-        asks: At least one.
-        numbered: Whether numbers were asked for.
-        keep_unknown: Whether invented titles keep their places.
+        protocol: Protocol with the order of the candidates in the prompt.
+        language_model: The model.
+        requests: At least one.
+        numbered: Whether the prompt asks for numbers.
+        keep_unknown: Whether unknown titles keep their ranks.
     """
-    found: dict[int, Completion] = {}
-    for budget in {ask.budget for ask in asks}:
-        places = [place for place, ask in enumerate(asks) if ask.budget == budget]
-        found.update(zip(places, listener.complete([asks[place].prompt for place in places], budget), strict=True))
-    return [_read(protocol, ask, found[place], numbered, keep_unknown) for place, ask in enumerate(asks)]
+    completions: dict[int, Completion] = {}
+    for budget in {request.budget for request in requests}:
+        indices = [index for index, request in enumerate(requests) if request.budget == budget]
+        answers = language_model.complete([requests[index].prompt for index in indices], budget)
+        completions.update(zip(indices, answers, strict=True))
+    return [
+        _read(protocol, request, completions[index], numbered, keep_unknown) for index, request in enumerate(requests)
+    ]
 
 
-def _read(protocol: Protocol, ask: Ask, found: Completion, numbered: bool, keep_unknown: bool) -> Answer:
-    pool = Pool(protocol.shown(ask.thread))
-    reading = read_answer(found.text, pool, numbered=numbered, cut=found.cut)
-    prediction = complete_ranking(reading, pool, protocol.seed, ask.thread.thread_id, keep_unknown=keep_unknown)
+def _read(
+    protocol: Protocol, request: RankingRequest, completion: Completion, numbered: bool, keep_unknown: bool
+) -> RankedAnswer:
+    pool = Pool(protocol.shown(request.thread))
+    reading = read_answer(completion.text, pool, numbered=numbered, cut=completion.cut)
+    prediction = complete_ranking(reading, pool, protocol.seed, request.thread.thread_id, keep_unknown=keep_unknown)
     ledger = {name: int(value) for name, value in reading.ledger._asdict().items()}
-    return Answer(prediction, found.text, found.n_tokens, ledger, found.details)
+    return RankedAnswer(prediction, completion.text, completion.n_tokens, ledger, completion.details)

@@ -1,10 +1,10 @@
-"""All candidates at once, shuffled, and titles between commas for an answer: the idea of the published runs.
+"""All candidates at once, shuffled; the answer is a list of titles between commas: the idea of the published runs.
 
-512 new tokens, which a full answer of 100 titles exceeds. Invented titles keep their rank as misses. Where models that
-need audio got silence in query_only, they get it here. `differences` lists what the published runs did in another
-way; a family adds its own (`Listener.differences`), and the run card holds all of them.
+The answer has at most 512 tokens, which a full list of 100 titles exceeds. Unknown titles keep their rank as misses.
+Models that need audio and got silence in query_only get it here, too. `differences` lists what the published runs did
+in another way. A model adds its own (`LanguageModel.differences`), and the run card holds all of them.
 
-Until November 2026 this protocol was called `paper`; `--protocol paper` and run folders of that name still work.
+Until November 2026 this protocol was called `paper`. `--protocol paper` and run folders of that name still work.
 
 Source: the published prompts and code of the MusiCRS paper (arXiv 2509.19469).
 """
@@ -17,9 +17,9 @@ from typing import ClassVar
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.seeds import shuffled
 
-from ..language_model import Listener
+from ..language_model import LanguageModel
 from ..settings import ProtocolName
-from .base import Answer, Ask, Protocol
+from .base import Protocol, RankedAnswer, RankingRequest
 from .reading import read_all
 
 _NEW_TOKENS = 512
@@ -49,14 +49,14 @@ class Titles(Protocol):
         return (_PROMPT, _ANSWERS) if self.modality == "query_only" else (_PROMPT, _CLIPS, _ANSWERS)
 
     def shown(self, thread: Thread) -> tuple[str, ...]:
-        """The candidates in a random order of the thread's own."""
-        # The purpose keeps the protocol's earlier name: another word would show, and so rank, other orders.
+        """Return the candidates in a seeded random order per thread."""
+        # The purpose keeps the former name of the protocol: another word would give other orders, and other rankings.
         return tuple(shuffled(super().shown(thread), self.seed, thread.thread_id, "paper"))
 
-    def budget(self, listener: Listener, thread: Thread) -> int:  # noqa: ARG002
-        """As published."""
+    def budget(self, language_model: LanguageModel, thread: Thread) -> int:  # noqa: ARG002
+        """Return the budget of the published runs, or that of the user."""
         return self.options.answer_tokens or _NEW_TOKENS
 
-    def rank(self, listener: Listener, asks: Sequence[Ask]) -> list[Answer]:
+    def rank(self, language_model: LanguageModel, requests: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Complete the prompts and read titles."""
-        return read_all(self, listener, asks, numbered=False, keep_unknown=True)
+        return read_all(self, language_model, requests, numbered=False, keep_unknown=True)
