@@ -212,3 +212,9 @@ def test_every_file_has_an_importer() -> None:
 def test_entries_exist(entry: str) -> None:
     """The list of files that other programs start has no stale name."""
     assert (ROOT / entry).is_file()
+
+
+def test_the_fast_tests_exist() -> None:
+    """`make test-fast` runs the files of this list."""
+    names = (ROOT / "tests" / "fast.txt").read_text(encoding="utf-8").split()
+    assert [name for name in names if not (ROOT / name).is_file()] == []
