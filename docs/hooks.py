@@ -45,7 +45,7 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Turn links to files of the repository into links to their pages, or into plain text where there is no page."""
     here = page.file.src_uri
     source = COPIES.get(here, f"docs/{here}")
@@ -63,7 +63,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     return _LINK.sub(replace, markdown)
 
 
-def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
+def on_page_content(content: str, **_: Any) -> str:
     """Turn formulas into MathML, which browsers show without a script."""
     from latex2mathml.converter import convert
 
@@ -73,7 +73,7 @@ def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
     return _MATH.sub(replace, content)
 
 
-def on_post_build(config: Any) -> None:
+def on_post_build(config: Any, **_: Any) -> None:
     """Refuse a site that loads anything from another host."""
     site = Path(config["site_dir"])
     faults = [

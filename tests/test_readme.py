@@ -72,7 +72,8 @@ def run(command: list[str], folder: Path, environment: Mapping[str, str]) -> Non
 def run_page(page: str, folder: Path, environment: Mapping[str, str]) -> None:
     """Run the code blocks of a page in order: `bash` blocks as commands, Python blocks as one growing program.
 
-    A Python block after the words "save this as `mine.py`" is written to that file before anything runs. Blocks of other languages are not meant to be copied.
+    A Python block after the words "save this as `mine.py`" is written to that file before anything runs. Blocks of
+    other languages are not meant to be copied.
     """
     programs: list[str] = []
     steps: list[tuple[str, str]] = []
