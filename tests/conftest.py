@@ -1,7 +1,8 @@
-"""Where the tests find the authors' published file, which the project does not carry.
+"""Paths of the authors' published file and of the reference files, which are not part of this repository.
 
-`MUSICRS_DATA` names the file; next to its folder lie `cases/` and `reference/`. Tests that need them skip where they
-are absent, and `.ci/run` fails where any test was skipped for that reason.
+`MUSICRS_DATA` names the file. `cases/` and `reference/` are next to its folder. Tests that need them skip if they are
+absent, with one reason for the file and another one for the rest. `.ci/run` fails for both reasons, the public workflow
+for the first one only.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 ABSENT = "the authors' file is absent: MUSICRS_DATA names no file"
+NO_REFERENCE = "the reference files are absent"
 DATA = Path(os.environ.get("MUSICRS_DATA", "../shared/data/musicrs_upstream.jsonl")).absolute()
 
 # A look-up by name must find neither the network nor what the user of this machine has installed.
@@ -35,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _beside(*parts: str) -> Path:
     path = DATA.parent.parent.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"{ABSENT} with {'/'.join(parts)} beside it")
+        pytest.skip(f"{NO_REFERENCE}: no {'/'.join(parts)} next to the folder of MUSICRS_DATA")
     return path
 
 

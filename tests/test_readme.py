@@ -1,63 +1,159 @@
-"""What the README shows works as it stands."""
+"""Everything that a reader can copy from the README, the quickstart and the pages on extending runs."""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.runs.predictions import read_predictions
-from musicrs_metric.runs.references import load_references
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SAVED = re.compile(r"[Ss]ave this as `(\w+\.py)`")
+# What a test gives in place of the published data, which is not part of the repository.
+STAND_INS = {
+    "--from rohan2810/MusiCRS --out data": "--from mini --out data --no-install",
+    'load_dataset("musicrs",': 'load_dataset("data/musicrs_mini",',
+}
+
+
+class Block(NamedTuple):
+    """A code block of a page, with the text before it."""
+
+    language: str
+    code: str
+    before: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Code blocks of a page, in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = []
+    end = 0
+    for match in FENCE.finditer(text):
+        found.append(Block(match[1], match[2], text[end : match.start()]))
+        end = match.end()
+    return found
 
 
 @pytest.mark.parametrize("page", ["README.md", "musicrs_metric/README.md"])
 def test_every_page_cites_alike(page: str) -> None:
-    """Two keys for one paper would put it twice into somebody's bibliography."""
+    """Two keys for one paper would put it twice into a bibliography."""
     assert BIBTEX in (ROOT / page).read_text(encoding="utf-8")
 
 
-def snippet(mark: str) -> str:
-    """The Python code of the README that holds some words."""
-    (found,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if mark in block.split("```")[0])
-    return found
+def test_the_readme_is_short() -> None:
+    """Details belong to docs/."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The toy dataset."""
-    from musicrs_dataset.repo.build import build
-    from musicrs_dataset.sources import resolve_source
-
-    threads, about = resolve_source("mini", clips=False)
-    return build(threads, tmp_path_factory.mktemp("data"), about=about, configs=["query_only"])
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment whose caches are empty, and in which the metric has its name."""
+    offline = dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE"), "1")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return os.environ | offline | {"HF_HOME": str(tmp_path / "hf"), "PYTHONPATH": str(ROOT), "PATH": path}
 
 
-def test_predictions_of_ones_own(data: Path, tmp_path: Path) -> None:
-    """The code that writes them writes one valid ranking of the whole pool for each thread."""
-    start = f"from datasets import load_dataset\nthreads = load_dataset({str(data)!r}, 'query_only', split='test')\n"
-    code = start + snippet("runs/mine")
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
-    references = load_references(data)
-    found = read_predictions(tmp_path / "runs" / "mine" / "predictions.jsonl", references).predictions
-    assert [prediction.thread_id for prediction in found] == list(references.thread_ids)
-    pairs = zip(found, references.candidates, strict=True)
-    assert all(sorted(prediction.ranking) == sorted(pool) for prediction, pool in pairs)
+def run(command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{shlex.join(command)[:200]}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
 
 
-def test_a_system_of_ones_own(data: Path, tmp_path: Path) -> None:
-    """The class runs from the folder that one is in, and ranks the shortest title first."""
-    (tmp_path / "my_systems.py").write_text(snippet("class ByLength"))
-    command = ["-m", "baselines", "run", "--model", "my_systems:ByLength", "--modality", "query_only"]
-    environment = {"PYTHONPATH": str(ROOT), "HF_HOME": str(tmp_path / "hf"), "PATH": "/usr/bin:/bin"}
-    subprocess.run(
-        [sys.executable, *command, "--dataset", str(data), "--out", "run"],
-        check=True, cwd=tmp_path, env=environment, capture_output=True,
-    )  # fmt: skip
-    found = read_predictions(tmp_path / "run" / "predictions.jsonl").predictions
-    assert all(prediction.ranking[0] == min(prediction.ranking, key=len) for prediction in found)
+def run_page(page: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """Run the code blocks of a page in order: `bash` blocks as commands, Python blocks as one growing program.
+
+    A Python block after the words "save this as `mine.py`" is written to that file before anything runs. Blocks of
+    other languages are not meant to be copied.
+    """
+    programs: list[str] = []
+    steps: list[tuple[str, str]] = []
+    for language, code, before in blocks(page):
+        for original, stand_in in STAND_INS.items():
+            code = code.replace(original, stand_in)
+        name = SAVED.search(before[-120:]) if language == "python" else None
+        if name is not None:
+            (folder / name[1]).write_text(code, encoding="utf-8")
+        elif language in ("bash", "python"):
+            steps.append((language, code))
+    assert steps
+    for language, code in steps:
+        if language == "bash":
+            run(["bash", "-e", "-c", code], folder, environment)
+        else:
+            # Earlier blocks define names that later ones use; what they write is there already.
+            run([sys.executable, "-c", "\n".join([*programs, code])], folder, environment)
+            programs.append(code.replace("mkdir(parents=True)", "mkdir(parents=True, exist_ok=True)"))
+
+
+def test_the_readme_runs(tmp_path: Path, environment: dict[str, str]) -> None:
+    """Its commands and its Python, on the mini dataset; its own system ranks the shortest title first."""
+    run([sys.executable, "-m", "musicrs_metric", "install"], tmp_path, environment)
+    run_page("README.md", tmp_path, environment)
+    predictions = read_predictions(tmp_path / "runs" / "by_length" / "predictions.jsonl").predictions
+    assert predictions
+    assert all(prediction.ranking[0] == min(prediction.ranking, key=len) for prediction in predictions)
+
+
+def test_the_quickstart_runs(tmp_path: Path, environment: dict[str, str]) -> None:
+    """From the data to a report."""
+    run_page("docs/quickstart.md", tmp_path, environment)
+    assert list((tmp_path / "report").glob("*.html"))
+
+
+@pytest.mark.parametrize("page", ["docs/extend/system.md", "docs/extend/corpus.md"])
+def test_pages_on_extending_run(page: str, tmp_path: Path, environment: dict[str, str]) -> None:
+    """Their files and commands, on the mini dataset where they need one."""
+    build = [sys.executable, "-m", "musicrs_dataset", "build", "--from", "mini", "--out", "data", "--no-install"]
+    run([*build, "--config", "query_only"], tmp_path, environment)
+    run_page(page, tmp_path, environment)
+
+
+@pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
+def test_commands_of_a_page_exist(page: str) -> None:
+    """Each `python -m ROOM COMMAND --option` of a page names a command and options that there are."""
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for match in FENCE.finditer(text) if match[1] in ("", "bash") for line in match[2].splitlines()]
+    lines += re.findall(r"`(python -m [^`]+)`", text)
+    faults = [fault for line in lines if (fault := unknown_part(line))]
+    assert not faults, "\n".join(faults)
+
+
+def unknown_part(line: str) -> str | None:
+    """What of a command line there is not: its command or one of its options; None where all is known."""
+    match = re.search(
+        r"(?:-m |^)(musicrs_dataset|musicrs_metric|musicrs-metric|baselines|space|builder_scripts) (.*)", line
+    )
+    if match is None:
+        return None
+    command, words = application(match[1].replace("-", "_")), re.split(r"\s+#|;|\|", match[2])[0].split()
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+        name = words.pop(0)
+        if name in ("STAGE", "..."):
+            return None
+        if name not in command.commands:
+            return f"{line}: no command {name}"
+        command = command.commands[name]
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    if command.name == "run":  # systems have options of their own
+        return None
+    unknown = [word for word in words if word.startswith("--") and word != "--help" and word not in known]
+    return f"{line}: no option {unknown[0]}" if unknown else None
+
+
+def application(room: str):  # type: ignore[no-untyped-def]
+    """The command line of a room."""
+    import importlib
+
+    from typer.main import get_command
+
+    return get_command(importlib.import_module(f"{room}.cli").app)
