@@ -103,7 +103,7 @@ def from_entries(
     items = candidates.items([entry._replace(second=None) for entry in entries] if pairs else entries)
     listed = tuple(items)
     values = pairs or _scores(entries, listed)
-    is_countdown = _is_countdown(entries)
+    is_countdown = _is_countdown(entries, candidates)
     if values:
         items = in_order(items, values, meaning(values))
     elif heading.is_worst_first or is_countdown:
@@ -123,9 +123,12 @@ def _is_ranked(entries: tuple[Entry, ...]) -> bool:
     return len(firsts) == len(entries) > 1 and firsts == list(range(1, len(entries) + 1))
 
 
-def _is_countdown(entries: tuple[Entry, ...]) -> bool:
-    """Whether the numbers in front of three candidates or more count down to 1."""
+def _is_countdown(entries: tuple[Entry, ...], candidates: Candidates) -> bool:
+    """Whether the numbers in front of three candidates or more count down to 1, and are not their identifiers."""
     firsts = [entry.first for entry in entries if entry.title is not None or entry.second is not None]
+    own = [entry.title == candidates.by_number(entry.first or 0) for entry in entries if entry.second is None]
+    if candidates.numbered and own and all(own):
+        return False
     return len(firsts) == len(entries) >= _FEWEST_IN_ROW and firsts == list(range(len(firsts), 0, -1))
 
 

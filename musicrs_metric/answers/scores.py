@@ -14,17 +14,17 @@ Meaning = Literal["rank", "score", "distance"]
 T = TypeVar("T")
 
 _NUMBER = re.compile(
-    r"[\s*_#\[(\"']*(-?\d{1,9}(?:[.,]\d{1,9})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
+    r"[\s*_#\[(\"']*(-?\d{1,9}(?:[.,]\d{1,20})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
     re.IGNORECASE,
 )
 _WORD = (
     r"(?:score|relevance|rating|rated|probability|prob|confidence|match|fit|similarity|likelihood|suitability"
     r"|certainty)"
 )
-_LABELLED = re.compile(rf"\b{_WORD}\w{{0,10}}\s*[:=]?\s*\**(\d{{1,4}}(?:\.\d{{1,9}})?)(?!\d)", re.IGNORECASE)
-_OUT_OF = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,6})?)\s?(?:/|out of)\s?(?:5|10|100)\b(?![./]\d)", re.IGNORECASE)
-_PERCENT = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,6})?)\s?%")
-_ALONE = re.compile(r"[\s:=|,*_()\[\]–—-]*(\d{1,3}(?:\.\d{1,9})?)[\s*_()\[\].]*")
+_LABELLED = re.compile(rf"\b{_WORD}\w{{0,10}}\s*[:=]?\s*\**(\d{{1,4}}(?:\.\d{{1,20}})?)(?!\d)", re.IGNORECASE)
+_OUT_OF = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,20})?)\s?(?:/|out of)\s?(?:5|10|100)\b(?![./]\d)", re.IGNORECASE)
+_PERCENT = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,20})?)\s?%")
+_ALONE = re.compile(r"[\s:=|,*_()\[\]–—-]*(\d{1,3}(?:\.\d{1,20})?)[\s*_()\[\].]*")
 _LEVELS = {
     "very high": 5,
     "excellent": 5,
