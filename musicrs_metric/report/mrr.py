@@ -9,16 +9,16 @@ from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..paper.tables import OVERALL
 from .axes import ticks
 from .document import Figure, Panel, Section, Series
-from .report_data import Evidence, scores_on
+from .report_data import ReportData, scores_on
 from .runs import ReportRun
 
 METRIC = "mrr"
 _LABEL = 40  # characters
 
 
-def mrr_section(evidence: Evidence) -> Section:
+def mrr_section(data: ReportData) -> Section:
     """Build the section."""
-    runs, columns = evidence.runs, [OVERALL, *evidence.genres]
+    runs, columns = data.runs, [OVERALL, *data.genres]
     drawn = [
         value
         for run in runs
@@ -31,15 +31,15 @@ def mrr_section(evidence: Evidence) -> Section:
         caption="Mean reciprocal rank by genre and system, in per cent, with 95 % intervals. The dashed line "
         "is chance: the exact expectation of a random ranking of the same pools.",
         style="dots",
-        panels=tuple(_panel(evidence, runs, genre, marks) for genre in columns),
+        panels=tuple(_panel(data, runs, genre, marks) for genre in columns),
         columns=4,
         legend=tuple(dict.fromkeys(_group(run) for run in runs)),
-        data=_table(evidence, columns),
+        data=_table(data, columns),
     )
     return Section("figure-4", "Figure 4: mean reciprocal rank by genre and system", (figure,))
 
 
-def _panel(evidence: Evidence, runs: Sequence[ReportRun], genre: str, marks: tuple[float, ...]) -> Panel:
+def _panel(data: ReportData, runs: Sequence[ReportRun], genre: str, marks: tuple[float, ...]) -> Panel:
     scores = [scores_on(run, genre) for run in runs]
     bounds = [(found.interval or {}).get(METRIC) for found in scores]
     series = Series(
@@ -55,7 +55,7 @@ def _panel(evidence: Evidence, runs: Sequence[ReportRun], genre: str, marks: tup
         ticks=marks,
         tick_texts=tuple(numbers.quantity(mark * 100) for mark in marks),
         groups=tuple(_group(run) for run in runs),
-        line=evidence.chance(genre).get(METRIC),
+        line=data.chance(genre).get(METRIC),
     )
 
 
@@ -68,12 +68,12 @@ def _group(run: ReportRun) -> str:
     return f"{run.card.paradigm}, {numbers.modality_label(run.card.modality)}"
 
 
-def _table(evidence: Evidence, columns: Sequence[str]) -> Table:
+def _table(data: ReportData, columns: Sequence[str]) -> Table:
     chance = Row(
-        (cell("chance"), *(cell(numbers.percent(evidence.chance(genre).get(METRIC))) for genre in columns)), "chance"
+        (cell("chance"), *(cell(numbers.percent(data.chance(genre).get(METRIC))) for genre in columns)), "chance"
     )
     lines = []
-    for run in evidence.runs:
+    for run in data.runs:
         found = [scores_on(run, genre) for genre in columns]
         cells = [
             Cell(

@@ -12,26 +12,26 @@ from ..paper.tables import METRICS, OVERALL, published_chance, table1
 from ..scoring import Scores, summarise
 from .average import average
 from .document import Block, Section, Text
-from .report_data import Evidence
+from .report_data import ReportData
 from .runs import PARADIGMS, ReportRun
 from .table1 import NOTE_SIGNS, SIGNS
 
 
-def paradigm_section(evidence: Evidence) -> Section:
+def paradigm_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("rq2", "RQ2: how do the paradigms compare?", tuple(_blocks(evidence)))
+    return Section("rq2", "RQ2: how do the paradigms compare?", tuple(_blocks(data)))
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
+def _blocks(data: ReportData) -> Iterator[Block]:
     runs = {
-        paradigm: [run for run in evidence.runs if run.card.paradigm == paradigm]
+        paradigm: [run for run in data.runs if run.card.paradigm == paradigm]
         for paradigm in PARADIGMS
-        if any(run.card.paradigm == paradigm for run in evidence.runs)
+        if any(run.card.paradigm == paradigm for run in data.runs)
     }
     systems = [System(paradigm, average([run.system.table for run in found])) for paradigm, found in runs.items()]
-    rows = [_paradigm_row(system.name, runs[system.name], _summary(evidence, system)) for system in systems]
+    rows = [_paradigm_row(system.name, runs[system.name], _summary(data, system)) for system in systems]
     if len(systems) > 1:
-        comparison = compare(systems, METRICS, resamples=evidence.resamples, seed=evidence.seed)
+        comparison = compare(systems, METRICS, resamples=data.resamples, seed=data.seed)
         rows += [_difference_row(comparison, i) for i in range(len(comparison.metrics[METRICS[0]].pairs))]
     yield Table(
         "Means over the rows of each paradigm in Table 1 (every system in every modality weighs the same), in per "
@@ -47,12 +47,12 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
             "speak of other threads, not of other systems.",
         ),
     )  # fmt: skip
-    if evidence.reported:
+    if data.reported:
         yield from _reported()
 
 
-def _summary(evidence: Evidence, system: System) -> Scores:
-    return summarise(system.table, seed=evidence.seed, resamples=evidence.resamples)
+def _summary(data: ReportData, system: System) -> Scores:
+    return summarise(system.table, seed=data.seed, resamples=data.resamples)
 
 
 def _paradigm_row(paradigm: str, runs: list[ReportRun], scores: Scores) -> Row:
