@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 from ..base import numbers
 from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..paper.tables import OVERALL
-from .axes import ticks
 from .document import Figure, Panel, Section, Series
 from .report_data import ReportData, scores_on
 from .runs import ReportRun
 
 METRIC = "mrr"
 _LABEL = 40  # characters
+_STEPS = (1, 2, 5, 10)
 
 
 def mrr_section(data: ReportData) -> Section:
@@ -85,3 +86,22 @@ def _table(data: ReportData, columns: Sequence[str]) -> Table:
         lines.append(Row((cell(run.label), *cells)))
     heads = (Column("System", "left"), *(Column(genre) for genre in columns))
     return Table("MRR in per cent, with 95 % intervals below.", heads, (chance, *lines))
+
+
+def ticks(values: Iterable[float | None], *, most: int = 5) -> tuple[float, ...]:
+    """Return ticks from 0 to past the largest value, so that a figure shows no number that its data lack.
+
+    Args:
+        values: Values of the figure, at least 0. None is skipped.
+        most: Largest number of intervals between ticks.
+
+    Returns:
+        Multiples of 1, 2 or 5 times a power of ten; (0, 1) if no value is above 0.
+    """
+    top = max((value for value in values if value is not None), default=0.0)
+    if top <= 0:
+        return (0.0, 1.0)
+    scale: float = 10.0 ** math.floor(math.log10(top / most))
+    step = next(step * scale for step in _STEPS if step * scale * most >= top * (1 - 1e-9))
+    # Rounding removes what binary fractions add to 3 * 0.1.
+    return tuple(round(step * i, 10) for i in range(math.ceil(top / step - 1e-9) + 1))

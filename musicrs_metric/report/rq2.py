@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ..base import numbers
 from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..compare import Comparison, System, compare
 from ..paper.findings import below_chance, overall, paradigm_means
 from ..paper.tables import METRICS, OVERALL, published_chance, table1
-from ..scoring import Scores, summarise
-from .average import average
+from ..scoring import Scores, ThreadTable, summarise
 from .document import Block, Section, Text
 from .report_data import ReportData
 from .runs import PARADIGMS, ReportRun
@@ -100,3 +102,18 @@ def _reported() -> Iterator[Text]:
         f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows lie below it on "
         f"recall@20 and {below['ndcg@20']} on nDCG@20."
     )
+
+
+def average(tables: Sequence[ThreadTable]) -> ThreadTable:
+    """Average the values of several systems per thread, as if they were one system. Every system weighs the same.
+
+    Args:
+        tables: At least one, over the same threads.
+
+    Returns:
+        A table of the means. Hits, chance and ceiling are those of the first. A thread that any system lacks counts as
+        one without a prediction.
+    """
+    missing = np.logical_or.reduce([table.hits.missing for table in tables])
+    values = {name: np.mean([table.values[name] for table in tables], axis=0) for name in tables[0].values}
+    return replace(tables[0], values=values, hits=replace(tables[0].hits, missing=missing))

@@ -14,9 +14,9 @@ from ..compare.assemble import SMALL_GROUP
 from ..intervals import SMALLEST_SAMPLE, mean_intervals
 from ..paper.findings import peaks
 from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
-from .average import average
 from .document import Block, Section, Text
 from .report_data import ReportData
+from .rq2 import average
 from .table1 import NOTE_SIGNS, SIGNS
 
 _TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}
