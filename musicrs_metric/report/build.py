@@ -1,4 +1,4 @@
-"""The report from its evidence: which sections it has, and the JSON that holds all of its numbers."""
+"""The sections of a report, and the JSON that holds all its numbers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .threads import RICHEST_FIRST, ClipAudio, Threads, references_of
 
 
 class Report(NamedTuple):
-    """A report, ready to be written.
+    """A report, ready to write.
 
     Attributes:
-        document: What is shown.
-        data: The same with the unrounded figures, as plain JSON types.
-        sounds: Clips that the page carries, by key.
+        document: The text, tables and figures.
+        data: The same with unrounded numbers, as plain JSON types.
+        sounds: Clips that the page embeds, by key.
     """
 
     document: Document
@@ -53,17 +53,17 @@ def build_report(
     partial: bool = False,
     step: Callable[[str], None] = lambda _: None,
 ) -> Report:
-    """Read runs and write the report on them.
+    """Read runs and build the report on them.
 
     Args:
         folders: Run folders.
-        dataset: The dataset that they ran on.
-        cases: Thread ids to show; chosen where empty.
-        reported: Whether to set the paper's own figures beside; None: where the dataset is the published one.
-        seed: Of all intervals and tests.
-        resamples: Resamples of the threads, and sign flips.
-        partial: Whether runs that lack predictions are taken, which count as 0.
-        step: Told what is being done.
+        dataset: The dataset of the runs.
+        cases: Thread ids to show; chosen if empty.
+        reported: Whether to add the figures of the paper. None: only if the dataset is the published one.
+        seed: Seed of all intervals and tests.
+        resamples: Number of resamples of the threads, and of sign flips.
+        partial: Whether to accept runs that lack predictions; these count as 0.
+        step: Called with the name of each step.
 
     Returns:
         The report.
@@ -94,23 +94,23 @@ def build_report(
         *([related_section(data)] if data.reported else []),
         *([last] if last.blocks else []),
     ]
-    document = Document(f"MusiCRS report: {_called(references)}", _lead(data), tuple(sections))
+    document = Document(f"MusiCRS report: {_display_name(references)}", _lead(data), tuple(sections))
     return Report(document, _data(data, document), sounds)
 
 
-def _called(references: References) -> str:
+def _display_name(references: References) -> str:
     return Path(references.name).name or references.name
 
 
 def _lead(data: ReportData) -> tuple[str, ...]:
     references = data.references
     empty = sum(not items for items in references.ground_truth)
-    # The three published configurations hold the same pools; only other ones need a name.
+    # The three published configurations hold the same pools. Only others need a name.
     config = "" if references.config in RICHEST_FIRST else f", configuration {references.config}"
     kind = "the published pools" if data.published else "other pools or labels than the published ones"
     return (
         f"{numbers.plural(len(data.runs), 'run')} on {numbers.plural(len(references), 'thread')} of dataset "
-        f"{_called(references)}{config}: {kind}, fingerprint {references.fingerprint[:12]}. "
+        f"{_display_name(references)}{config}: {kind}, fingerprint {references.fingerprint[:12]}. "
         f"Threads with an empty ground truth: {empty}; they count as 0, as in the paper.",
         f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
         f"{BOOTSTRAP} from {BOOTSTRAP_SAMPLE} threads, {BOUNDED} for fewer, none below {SMALLEST_SAMPLE}; "
@@ -125,7 +125,7 @@ def _data(data: ReportData, document: Document) -> dict[str, Any]:
         "format": "musicrs report",
         "version": __version__,
         "dataset": {
-            "name": _called(references),
+            "name": _display_name(references),
             "config": references.config,
             "fingerprint": references.fingerprint,
             "threads": len(references),
@@ -140,6 +140,6 @@ def _data(data: ReportData, document: Document) -> dict[str, Any]:
 
 
 def _run(run: ReportRun) -> dict[str, Any]:
-    found = {"label": run.label, "card": asdict(run.card), "scores": run.scores.to_dict()}
-    found["warnings"] = list(run.warnings)
-    return found if run.filled is None else found | {"filled": run.filled.to_dict()}
+    values = {"label": run.label, "card": asdict(run.card), "scores": run.scores.to_dict()}
+    values["warnings"] = list(run.warnings)
+    return values if run.filled is None else values | {"filled": run.filled.to_dict()}

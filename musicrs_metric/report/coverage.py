@@ -1,4 +1,4 @@
-"""Figure 3: which genres and entities the dataset covers, and how its dialogues are built."""
+"""Figure 3: genres and entities of the dataset, and the structure of its threads."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MOST_BINS = 12
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something that is counted in every thread.
+    """A count per thread.
 
     Attributes:
-        name: For the table.
-        title: For the panel.
+        name: Name in the table.
+        title: Title of the panel.
         values: One per thread.
     """
 
@@ -90,13 +90,13 @@ def _histogram(quantity: Quantity) -> Panel:
 
 
 def bins(values: Sequence[int]) -> tuple[list[str], list[int]]:
-    """Count whole numbers in at most twelve bins of equal, round width; the last takes the few that are far larger.
+    """Count whole numbers in at most twelve bins of equal, round width. The last bin also holds the few largest ones.
 
     Args:
         values: At least one.
 
     Returns:
-        Labels of the bins ("5–9", "5" for a width of 1, "60+" for an open end) and how many values lie in each.
+        Labels of the bins ("5–9", "5" for a width of 1, "60+" for an open end), and the number of values in each.
     """
     low, high, most = min(values), sorted(values)[math.ceil(len(values) * 0.95) - 1], max(values)
     width = next(

@@ -1,4 +1,4 @@
-"""Figure 4: MRR of every system in every genre, with its interval, and chance as a line."""
+"""Figure 4: MRR of every system in every genre, with intervals, and chance as a line."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _panel(data: ReportData, runs: Sequence[ReportRun], genre: str, marks: tuple
 
 
 def _short(label: str) -> str:
-    """A label that leaves room for the panels."""
+    """Shorten a label, to leave room for the panels."""
     return label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""The paper's Figures 1 and 2 as data: how MusiCRS differs from other datasets, and which threads the paper shows."""
+"""Figures 1 and 2 of the paper as data: properties of music datasets, and the threads that the paper shows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _datasets() -> Table:
 def _examples(data: ReportData) -> Table:
     rows = tuple(_example_rows(data))
     columns = [Column(name, "left") for name in ("Exhibit", "Genre", "Thread", "Query", "Ground truth, first items")]
-    absent = "A dash stands for a thread that this dataset does not have."
+    absent = "A dash marks a thread that this dataset does not have."
     notes = (
         (absent,)
         if any(numbers.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)

@@ -1,4 +1,4 @@
-"""RQ1: does adding a modality help? Paired gains of systems that were run in several modalities."""
+"""RQ1: the gain of another modality, for systems that were run in several modalities."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
         yield from _sentences(data, families, compared)
         yield _table(data, families, compared)
     else:
-        yield Text("No system of this report was run in more than one modality, so that no gain can be told.")
+        yield Text("No system of this report was run in more than one modality, so there is no gain to report.")
     if data.reported:
         best = best_modality(table1())
         combined = [name for name, modality in best.items() if modality == "audio_query"]
@@ -44,7 +44,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
 
 
 def _families(data: ReportData) -> dict[str, dict[str, ReportRun]]:
-    """Systems with several modalities; of two runs of one system in one modality the first."""
+    """Return the systems with several modalities. Of two runs of one system in one modality the first counts."""
     families: dict[str, dict[str, ReportRun]] = {}
     for run in data.runs:
         families.setdefault(run.card.name, {}).setdefault(run.card.modality, run)
@@ -56,17 +56,17 @@ def _sentences(data: ReportData, families: Mapping[str, Family], compared: Mappi
     if not best:
         return
     combined = [name for name, modality in best.items() if modality == "audio_query"]
-    told = (
+    text = (
         f"{len(combined)} of {numbers.plural(len(best), 'multimodal system')} "
         f"{'has its' if len(combined) == 1 else 'have their'} highest overall recall@20 with audio and query combined"
     )
     if combined:
         sure = [name for name in combined if _surely_better(families[name], compared[name])]
-        told += (
+        text += (
             f" ({numbers.listing(combined)}); for {len(sure)} of these the gain over the better single modality is "
-            "more than luck"
+            "significant"
         )
-    yield Text(f"{told}.")
+    yield Text(f"{text}.")
 
 
 def _surely_better(family: Family, comparison: Comparison) -> bool:
@@ -127,7 +127,7 @@ def _pair(comparison: Comparison, metric: str, family: Family, a: str, b: str) -
 
 
 def _compared(data: ReportData, family: Family, *, common_only: bool = False) -> Comparison:
-    """The runs of one system, ordered so that each pair is "A minus B" as `_GAINS` has it."""
+    """Compare the runs of one system, ordered so that each pair is "A minus B" of `_GAINS`."""
     order = ("audio_query", "query_only", "audio_only")
     systems = [family[modality].system for modality in order if modality in family]
     return compare(systems, METRICS, common_only=common_only, resamples=data.resamples, seed=data.seed)

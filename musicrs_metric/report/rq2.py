@@ -1,4 +1,4 @@
-"""RQ2: how do the paradigms compare? Means over a paradigm's rows, paired over the same threads."""
+"""RQ2: comparison of the paradigms, by means over their rows, paired on the same threads."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
         (
             f"In a mean: {NOTE_SIGNS}",
             "▲ ▼ in a difference: a paired t test after Holm's correction over the pairs of paradigms. The intervals "
-            "speak of other threads, not of other systems.",
+            "cover other threads, not other systems.",
         ),
     )  # fmt: skip
     if data.reported:
@@ -99,7 +99,7 @@ def _reported() -> Iterator[Text]:
     levels = " / ".join(numbers.percent(chance[OVERALL][metric]) for metric in METRICS)
     yield Text(
         f"Reported by the paper, recall@20 / nDCG@20, means over overall rows: {'; '.join(shown)}. Chance on the "
-        f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows lie below it on "
+        f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows are below it on "
         f"recall@20 and {below['ndcg@20']} on nDCG@20."
     )
 

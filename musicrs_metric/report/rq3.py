@@ -1,4 +1,4 @@
-"""RQ3: which genres are hard? Scores by genre, macro-genre and subreddit, each beside its own chance level."""
+"""RQ3: difficulty of the genres. Scores by genre, macro-genre and subreddit, each with its own chance level."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Lift:
     Attributes:
         mean: In [0, 1].
         chance: Chance level of the same threads.
-        interval: Of mean minus chance; None where the threads are too few.
-        verdict: On the threads for which all systems have a prediction; None where there is none.
+        interval: Interval of mean minus chance; None if the threads are too few.
+        verdict: Verdict on the threads for which all systems have a prediction; None without such threads.
     """
 
     mean: float
@@ -40,7 +40,7 @@ class Lift:
 
     @property
     def sign(self) -> str:
-        """The verdict as a sign."""
+        """Return the verdict as a sign."""
         return SIGNS[self.verdict]
 
 
@@ -60,7 +60,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
 
 
 def _lifts(data: ReportData, grouping: str) -> dict[str, dict[str, Lift]]:
-    """Group to measure to lift, groups in the order of the tables."""
+    """Return group to measure to lift, groups in the order of the tables."""
     table = average([run.system.table for run in data.runs])
     labels = np.asarray(data.references.groups[grouping], dtype=object)
     order: Sequence[str] = data.genres if grouping == "genre" else sorted(set(labels.tolist()))
@@ -99,7 +99,7 @@ def _sentences(lifts: dict[str, dict[str, Lift]]) -> Iterator[Text]:
     yield Text(
         f"Averaged over the systems of this report, recall@20 runs from {_extreme(raw, lowest=True)} to "
         f"{_extreme(raw)}. Chance alone, which depends on the sizes of pools and ground truths only, runs from "
-        f"{_extreme(level, lowest=True)} to {_extreme(level)}: genres are to be compared by what is above it."
+        f"{_extreme(level, lowest=True)} to {_extreme(level)}: compare genres by the difference from chance."
     )
     above = [genre for genre, of in lifts.items() if of[metric].sign == "▲"]
     below = [genre for genre, of in lifts.items() if of[metric].sign == "▼"]
@@ -131,9 +131,9 @@ def _table(data: ReportData, grouping: str, lifts: dict[str, dict[str, Lift]]) -
     if with_reported:
         heads.append(Column("Reported best", "left"))
     notes = (
-        f"{NOTE_SIGNS} The interval is that of the difference from chance, in percentage points; it is left out below "
+        f"{NOTE_SIGNS} The interval is that of the difference from chance, in percentage points; there is none below "
         f"{SMALLEST_SAMPLE} threads. "
-        f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly the luckiest one.",
+        f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly best by chance.",
     )
     return Table(
         f"By {_TITLES[grouping].lower()}: recall@20 / nDCG@20 in per cent, averaged over the systems of this report.",

@@ -1,4 +1,4 @@
-"""The systems of a report: what their run cards say, and what was wrong with their rankings."""
+"""Systems of a report: their run cards, and the faults of their rankings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def systems_section(data: ReportData) -> Section:
     texts = ("System", "Paradigm", "Modality", "Reads", "Model", "Weights")
     heads = ("Missing threads", "No audio", "Unknown titles", "Repeated titles", *(_FILLED if any_filled else ()))
     table = Table(
-        "The systems, as their run cards describe them, and what was wrong with their rankings.",
+        "The systems, as their run cards describe them, and the faults of their rankings.",
         (*(Column(text, "left") for text in texts), *(Column(text) for text in heads)),
         tuple(rows),
         (

@@ -1,4 +1,4 @@
-"""Table 1: systems by modality and genre, with chance, intervals and rank groups, and the paper's rows below."""
+"""Table 1: systems by modality and genre, with chance, intervals and rank groups, then the rows of the paper."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SIGNS: dict[Verdict | None, str] = {"above": "▲", "at": "", "below": "▼", No
 REPORTED_SIGNS: dict[Verdict, str] = {"above": "△", "at": "", "below": "▽"}
 NOTE_SIGNS = f"▲ above chance, ▼ below chance. Rule for {VERDICT_RULE}."
 _NOTE_GROUPS = (
-    "Group: 1 holds the best system and every one that the tests do not tell from it, among systems that read the "
-    "same; below it the interval of the rank. Best in bold, the others of group 1 underlined; a system that "
-    "alone reads what it reads has no group."
+    "Group: group 1 holds the best system and those that the tests cannot separate from it, among systems that read "
+    "the same. Below it: the interval of the rank. The best is bold, the others of group 1 are underlined. A system "
+    "that alone reads what it reads has no group."
 )
 _NOTE_REPORTED = (
-    f"Reported: figures of {SOURCE}, Table 1, copied and not recomputed. They have no interval. △ ▽ say on which side "
-    "of chance on the published pools the figure lies, which is arithmetic and no test."
+    f"Reported: figures of {SOURCE}, Table 1, copied and not recomputed. They have no interval. △ ▽: the figure is "
+    "above or below chance on the published pools, without a test."
 )
 _NOTE_OTHER_DATA = (
     "The runs of this report are on other data than the published file: their rows and the reported rows cannot be "
@@ -52,7 +52,7 @@ def table_section(data: ReportData) -> Section:
 
 
 def _partial(data: ReportData) -> Iterator[str]:
-    """State which threads the signs of a run cover where it lacks predictions."""
+    """State the threads that the signs of a run cover, if it lacks predictions."""
     for run in data.runs:
         if run.scores.n_missing:
             n = numbers.plural(run.scores.n - run.scores.n_missing, "thread")
@@ -60,7 +60,7 @@ def _partial(data: ReportData) -> Iterator[str]:
 
 
 def _resolution(data: ReportData) -> Iterator[Text]:
-    """How small a difference these threads can show."""
+    """State the smallest difference that these threads can show."""
     if data.comparison is None:
         return
     found = [(metric, data.comparison.metrics[metric]) for metric in METRICS]
