@@ -1,4 +1,4 @@
-"""How the paper is cited, the same everywhere."""
+"""Citation of the paper."""
 
 BIBTEX = """\
 @article{surana2025musicrs,

@@ -1,4 +1,4 @@
-"""Errors for a person: one line that says what was found, what was expected and what to do; exit code 2."""
+"""Errors for users: one line that states what was found, what was expected and what to do; exit code 2."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _HANDLER = "musicrs-replace"  # of signs that an encoding lacks
 
 
 class UserError(ValueError):
-    """A mistake in what the user gave (a path, a name, a file), told in words that they can act on."""
+    """A mistake in the user's input (a path, a name, a file), with a message that says what to do."""
 
 
 def front_door(app: Callable[[], object]) -> None:
-    """Run a command-line application so that a user's mistake ends in one line and exit code 2, never a traceback.
+    """Run a command-line application. A user's mistake ends in one line and exit code 2, never in a traceback.
 
-    A refusal of the operating system ends in the same way. An output that lacks some signs is no reason to stop.
+    An error of the operating system ends in the same way. An output encoding without some signs does not stop it.
 
     Args:
         app: A typer application, or any function without arguments.
@@ -34,7 +34,7 @@ def front_door(app: Callable[[], object]) -> None:
     except BrokenPipeError:  # `... | head`
         sys.stderr.close()
         sys.exit(1)
-    except OSError as error:  # no permission, a folder in the place of a file, a full disk: theirs to mend
+    except OSError as error:  # no permission, a folder instead of a file, a full disk: the user can fix these
         print(
             f"error: {error.filename2 or error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr
         )
@@ -43,7 +43,7 @@ def front_door(app: Callable[[], object]) -> None:
 
 @contextmanager
 def _replacing_signs() -> Iterator[None]:
-    """Print `?` for a sign that the encoding of standard output lacks, and say so at the end."""
+    """Print `?` for a sign that the encoding of standard output lacks, and report it at the end."""
     replaced = False
 
     def replace(error: UnicodeError) -> tuple[str, int]:
@@ -66,7 +66,7 @@ def _replacing_signs() -> Iterator[None]:
     finally:
         for stream, errors in changed:
             if not stream.closed:
-                stream.reconfigure(errors=errors)  # writes what is waiting first, so that all of it is counted
+                stream.reconfigure(errors=errors)  # flushes first, so that all signs are counted
         if replaced and not sys.stderr.closed:
             encoding = sys.stdout.encoding
             print(
@@ -77,10 +77,10 @@ def _replacing_signs() -> Iterator[None]:
 
 
 def show(value: Any) -> str:
-    """Say what was found in a few words, safe for a terminal: text in quotes, long text cut, lists by their length.
+    """Describe a value in a few words, safe for a terminal: text in quotes, long text cut, lists by their length.
 
     Args:
-        value: Anything that a file or a caller gave.
+        value: Any value of a file or a caller.
     """
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
@@ -93,12 +93,12 @@ def show(value: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a name as it is where it is short and printable, and as `show` has it otherwise."""
+    """Return a name as it is if it is short and printable, else as `show` describes it."""
     return text if text.isprintable() and len(text) <= _SHOWN else show(text)
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be stored: half a surrogate pair, which JSON can spell, is no character."""
+    """Return whether a text can be stored. Half a surrogate pair, which JSON can spell, is no character."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -112,5 +112,5 @@ def some(words: Sequence[str], most: int = 5) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it takes one."""
+    """Write a number with its noun, in the plural except for 1."""
     return f"{n} {noun}{'' if n == 1 else 's'}"

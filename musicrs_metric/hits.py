@@ -1,4 +1,4 @@
-"""The judged rankings of many threads as flat arrays: the one form from which every measure is computed."""
+"""Judged rankings of many threads as flat arrays, from which every measure is computed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 UNKNOWN = -1
-"""The place of an answer that names no candidate."""
+"""The position of a title that names no candidate."""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """What the rankings of n threads found.
+    """Hits of the rankings of n threads.
 
     Attributes:
         thread: Shape (h,): position of the thread of each hit, ascending.
         rank: Shape (h,): rank of each hit, 1 = best, ascending within a thread.
         n_relevant: Shape (n,): distinct relevant items, in the pool or not.
-        n_reachable: Shape (n,): relevant items that the pool holds; equal to `n_relevant` where no pools are given.
-        pool_size: Shape (n,): distinct candidates, or None where no pools are given.
-        n_unknown: Shape (n,): ranked strings that name no candidate; 0 where no pools are given.
+        n_reachable: Shape (n,): relevant items that the pool holds; equal to `n_relevant` without pools.
+        pool_size: Shape (n,): distinct candidates, or None without pools.
+        n_unknown: Shape (n,): ranked strings that name no candidate; 0 without pools.
         n_duplicate: Shape (n,): ranked strings that name a candidate for a second time.
         missing: Shape (n,), bool: threads without any prediction.
     """
@@ -56,7 +56,7 @@ def hits_from_strings(
     """Judge rankings of strings; see `musicrs_metric.matching` for the rule.
 
     Args:
-        rankings: One list of strings per thread, best first; None where the system gave no prediction.
+        rankings: One list of strings per thread, best first; None without a prediction.
         references: The relevant strings per thread; may be empty.
         candidates: The pool per thread, or None to match against the references alone.
 
@@ -102,21 +102,21 @@ def hits_from_indices(
     references: Any,
     pool_sizes: int | Sequence[int] | Ints,
 ) -> Hits:
-    """Judge rankings given as places in the pool; an order of magnitude quicker than strings.
+    """Judge rankings of positions in the pool. This is ten times faster than judging strings.
 
     Args:
         rankings: Integer array of shape (n, m), or a (possibly ragged) Arrow list array or sequence of sequences:
-            places in the thread's pool, best first. -1 stands for an answer that names no candidate, and null or None
-            in place of a list for a thread without prediction.
-        references: Boolean array of shape (n, p), true where the candidate is relevant; or the places of the relevant
-            candidates of each thread, in any of the forms of `rankings`.
-        pool_sizes: Candidates per thread; one number where all pools are of one size.
+            positions in the thread's pool, best first. -1 is a title that names no candidate. Null or None instead of
+            a list is a thread without a prediction.
+        references: Boolean array of shape (n, p), true for relevant candidates; or the positions of the relevant
+            candidates of each thread, in any form that `rankings` may have.
+        pool_sizes: Candidates per thread, or one number for all.
 
     Returns:
-        The hits; a repeated place keeps its first rank and later ranks close up.
+        The hits. A repeated position keeps its first rank, and later ranks close up.
 
     Raises:
-        ValueError: Lengths differ, something other than integers is given, or a place lies outside the pool.
+        ValueError: Lengths differ, a value is no integer, or a position is outside the pool.
     """
     ranked, missing = _flatten("rankings", rankings)
     n = len(missing)
@@ -126,7 +126,7 @@ def hits_from_indices(
     _check_lengths(rankings=n, references=len(references), pool_sizes=len(sizes))
     _check_places("rankings", ranked, sizes, lowest=UNKNOWN)
     is_relevant, n_relevant = _relevance(references, sizes)
-    # The pools lie end to end as one row of cells, and a last cell stands for whatever names no candidate.
+    # The pools form one row of cells, end to end. A last cell represents titles that name no candidate.
     cells, lengths = _cells(ranked, sizes), ranked.lengths
     nowhere = len(is_relevant) - 1
     n_unknown, n_duplicate = _count(cells == nowhere, lengths), np.zeros(n, dtype=np.int64)
@@ -139,14 +139,14 @@ def hits_from_indices(
 
 
 class _Lists(NamedTuple):
-    """One list of places per thread, laid end to end."""
+    """Lists of positions, one per thread, end to end."""
 
     places: Ints
     lengths: Ints
 
 
 def _relevance(references: Any, pool_sizes: Ints) -> tuple[Bools, Ints]:
-    """One flag per cell, and how many are set in each pool."""
+    """Return one flag per cell, and the number of set flags per pool."""
     if isinstance(references, np.ndarray) and references.dtype == bool:
         if (pool_sizes == references.shape[1]).all():
             return np.append(references, False), np.count_nonzero(references, axis=1)
@@ -173,7 +173,7 @@ def _any_repeat(cells: Ints, nowhere: int) -> bool:
 
 
 def _repeats(cells: Ints, nowhere: int) -> Bools:
-    """Which cells stood in the row before; the one for what names no candidate never counts as a repeat."""
+    """Flag the cells that occur earlier in the row. The cell of unknown titles is never a repeat."""
     order = np.arange(len(cells))
     first = np.full(nowhere + 1, len(cells))
     np.minimum.at(first, cells, order)
@@ -182,25 +182,25 @@ def _repeats(cells: Ints, nowhere: int) -> Bools:
 
 
 def _thread_and_rank(found: Bools, lengths: Ints) -> tuple[Ints, Ints]:
-    """Where the hits are, from one flag per rank of rankings of these lengths laid end to end."""
+    """Return thread and rank of each hit, from one flag per rank of rankings of these lengths, end to end."""
     hits = np.flatnonzero(found)
     thread = _owner(hits, lengths)
     return thread, hits - (np.cumsum(lengths) - lengths)[thread] + 1
 
 
 def _owner(positions: Ints, lengths: Ints) -> Ints:
-    """Which list each position belongs to, lists of these lengths laid end to end."""
+    """Return the list that each position belongs to, for lists of these lengths, end to end."""
     return np.searchsorted(np.cumsum(lengths), positions, side="right")
 
 
 def _count(flags: Bools, lengths: Ints) -> Ints:
-    """How many flags are set in each list; flags behind the last list are not counted."""
+    """Count the set flags of each list. Flags after the last list are not counted."""
     n = len(lengths)
     return np.bincount(_owner(np.flatnonzero(flags), lengths), minlength=n)[:n]
 
 
 def _flatten(name: str, lists: Any) -> tuple[_Lists, Bools]:
-    """Lay lists of places end to end, and tell which lists are null."""
+    """Put lists of positions end to end, and flag the lists that are null."""
     if isinstance(lists, np.ndarray) and lists.ndim == 2:
         places, lengths = lists.reshape(-1), np.full(len(lists), lists.shape[1])
         missing = np.zeros(len(lists), dtype=bool)
@@ -212,13 +212,13 @@ def _flatten(name: str, lists: Any) -> tuple[_Lists, Bools]:
     else:
         rows = [() if row is None else row for row in lists]
         if not all(isinstance(row, Iterable) for row in rows):
-            raise ValueError(f"{name} must hold one list of places per thread")
+            raise ValueError(f"{name} must hold one list of positions per thread")
         places, lengths = np.asarray(list(chain.from_iterable(rows))), _lengths(rows)
         missing = np.fromiter((row is None for row in lists), dtype=bool, count=len(rows))
     if not len(places):
         places = np.zeros(0, dtype=np.int64)
     if places.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold integers, the places of candidates in their pool; found {places.dtype}")
+        raise ValueError(f"{name} must hold integers, the positions of candidates in their pool; found {places.dtype}")
     if places.dtype.kind == "u":  # unsigned plus signed 64-bit integers would make floats
         places = places.astype(np.int64)
     return _Lists(places, lengths), missing
@@ -240,9 +240,9 @@ def _check_places(name: str, lists: _Lists, pool_sizes: Ints, *, lowest: int) ->
     outside = np.flatnonzero((places < lowest) | (places >= np.repeat(pool_sizes, lengths)))
     if len(outside):
         thread = int(_owner(outside[:1], lengths)[0])
-        or_unknown = " (or -1 for an answer that names no candidate)" if lowest == UNKNOWN else ""
+        or_unknown = " (or -1 for a title that names no candidate)" if lowest == UNKNOWN else ""
         raise ValueError(
-            f"{name}[{thread}] names place {places[outside[0]]}, expected 0 to {pool_sizes[thread] - 1}{or_unknown}"
+            f"{name}[{thread}] names position {places[outside[0]]}, expected 0 to {pool_sizes[thread] - 1}{or_unknown}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What a caller hands over, checked in words: columns of lists of strings, one entry per thread."""
+"""Checks of the inputs of the metric: columns of lists of strings, one entry per thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def string_lists(name: str, column: Any) -> list[list[str] | tuple[str, ...]]:
     """Check a column that holds one list of strings per thread.
 
     Args:
-        name: What the caller called it.
+        name: Name of the column, for the message.
         column: Any iterable of lists, tuples or one-dimensional arrays of strings.
 
     Returns:
@@ -41,7 +41,7 @@ def labels(name: str, column: Any) -> list[str]:
     """Check a column that holds one label per thread.
 
     Args:
-        name: What the caller called it.
+        name: Name of the column, for the message.
         column: Any iterable of strings that are not empty.
 
     Returns:
@@ -58,13 +58,13 @@ def labels(name: str, column: Any) -> list[str]:
 
 
 def same_length(**columns: list[Any] | None) -> None:
-    """Check that the columns given have one entry per thread each.
+    """Check that all columns have one entry per thread.
 
     Args:
-        **columns: Name to rows, or None for a column that was not given.
+        **columns: Name to rows, or None for an absent column.
 
     Raises:
-        ValueError: Their lengths differ; all are told.
+        ValueError: Their lengths differ. The message lists all of them.
     """
     lengths = {name: len(rows) for name, rows in columns.items() if rows is not None}
     if len(set(lengths.values())) > 1:

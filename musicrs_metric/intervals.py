@@ -1,6 +1,6 @@
 """Standard errors and intervals of means over threads. The number of threads decides the method.
 
-- Fewer than 5 threads: no interval. The reason is given in its place.
+- Fewer than 5 threads: no interval. The reason is given instead.
 - 5 to 449 threads: Gaffke's bounds. A percentile bootstrap or Student's t of few skewed values is too narrow. Where
   most threads score 0, it misses the mean in up to 60 % of the samples. Gaffke's bounds use the range of the values,
   [0, 1] for a score. Each resample gives random weights to the observed values and to one unseen value. That is the
@@ -78,7 +78,7 @@ class Resamples(NamedTuple):
 
 
 def method_of(n: int, *, large: bool = True) -> str | None:
-    """Name the method for n threads; None where they are too few.
+    """Return the name of the method for n threads; None if they are too few.
 
     Args:
         n: Number of threads.
@@ -92,14 +92,14 @@ def method_of(n: int, *, large: bool = True) -> str | None:
 
 
 def why_no_interval(n: int) -> str | None:
-    """Say why n threads have no interval; None where they have one."""
+    """Return the reason why n threads have no interval; None if they have one."""
     if n >= SMALLEST_SAMPLE:
         return None
     return f"{count(n, 'thread')}, an interval needs at least {SMALLEST_SAMPLE}"
 
 
 def standard_error(values: Floats) -> Floats | None:
-    """Standard error of the mean of each column, from the sample standard deviation (ddof = 1).
+    """Return the standard error of the mean of each column, from the sample standard deviation (ddof = 1).
 
     Args:
         values: Shape (n, m): one row per thread.
@@ -122,7 +122,7 @@ def mean_intervals(
     seed: int = 0,
     bounds: tuple[float, float] = SCORES,
 ) -> Intervals | None:
-    """Interval of the mean of each column over threads drawn at random.
+    """Return the interval of the mean of each column over threads drawn at random.
 
     All columns share their resamples of whole threads. The normal interval is cut at the least and the greatest value.
 
@@ -137,11 +137,11 @@ def mean_intervals(
         The intervals, or None for fewer than `SMALLEST_SAMPLE` threads.
 
     Raises:
-        ValueError: `confidence` lies outside (0, 1), `resamples` is not a positive integer, or `seed` is a negative
+        ValueError: `confidence` is outside (0, 1), `resamples` is not a positive integer, or `seed` is a negative
             number or no integer.
     """
     if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, found {confidence!r}")
+        raise ValueError(f"confidence must be between 0 and 1, found {confidence!r}")
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples must be at least 1, a whole number; found {resamples!r}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -163,11 +163,11 @@ def mean_intervals(
 def interval_ends(
     values: Floats, drawn: Resamples, confidence: float, bounds: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Ends of the interval of the mean of each column, from its resampled means.
+    """Return the ends of the interval of the mean of each column, from its resampled means.
 
     Args:
-        values: Shape (n, m): what was resampled.
-        drawn: Its resamples.
+        values: Shape (n, m): one row per thread.
+        drawn: Resamples of the rows.
         confidence: Coverage.
         bounds: The lowest and the highest value that a thread can have.
 
@@ -191,7 +191,7 @@ def interval_ends(
 def _extend_to_the_tail(
     low: Floats, high: Floats, values: Floats, z: float, bounds: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Move one end out where the mean is clearly skewed."""
+    """Move one end out if the mean is clearly skewed."""
     n = len(values)
     deviations = values - values.mean(axis=0)
     variance = (deviations**2).mean(axis=0)
@@ -245,7 +245,7 @@ def resample(values: Floats, *, resamples: int, seed: int) -> Resamples:
 
 
 def _draw_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
-    """How often each of n threads was drawn, in each of `rows` resamples of n."""
+    """Count the draws of each of n threads, in each of `rows` resamples of n."""
     drawn = rng.integers(0, n, size=(rows, n))
     drawn += np.arange(0, rows * n, n)[:, None]
     return np.bincount(drawn.reshape(-1), minlength=rows * n).reshape(rows, n).astype(np.float64)

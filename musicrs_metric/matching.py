@@ -1,8 +1,8 @@
-"""Which candidate a ranked string names: the one matching rule of the project.
+"""The matching rule: which candidate a ranked string names.
 
-Relevance is a property of a candidate's place in the pool, not of loose text. A string is resolved to a place by
-exact equality first, and otherwise by equality under `normalise` where exactly one candidate has that form. Nothing
-stronger is done: removing all punctuation, for one, turns distractors of the published pools into hits.
+Relevance is a property of a candidate's position in the pool, not of a text. A string is resolved to a position by
+exact equality first. Otherwise it is resolved by equality under `normalise`, if exactly one candidate has that form.
+Stronger rules are wrong: removing all punctuation turns distractors of the published pools into hits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Strings = Sequence[str]
 
 
 def normalise(text: str) -> str:
-    """The form under which two titles count as the same: the paper's rule on composed Unicode.
+    """Return the form under which two titles count as the same: the paper's rule on composed Unicode.
 
     NFC, lower case, curly quotes straightened, then spaces, tabs and straight double quotes removed at both ends.
     Accents, inner punctuation and inner white space carry meaning and stay.
@@ -43,9 +43,9 @@ def normalise(text: str) -> str:
 
 
 class Pool:
-    """An index of one thread's candidates that resolves strings to places.
+    """Index of one thread's candidates that resolves strings to positions.
 
-    A candidate written twice, letter for letter, is one candidate at its first place.
+    A candidate that appears twice, letter for letter, is one candidate at its first position.
 
     Args:
         candidates: The pool in stored order.
@@ -61,13 +61,13 @@ class Pool:
         return len(self.place)
 
     def resolve(self, text: str) -> int | None:
-        """Find the place of the candidate that `text` names.
+        """Find the position of the candidate that `text` names.
 
         Args:
             text: A ranked or a relevant string.
 
         Returns:
-            The place in the pool, or None where no candidate matches, or several match only after normalisation.
+            The position in the pool. None if no candidate matches, or if several match only after normalisation.
         """
         place = self.place.get(text)
         if place is not None:
@@ -78,13 +78,13 @@ class Pool:
 
 
 def unique_forms(places: dict[str, int]) -> dict[str, int | None]:
-    """Map each normal form to the one place that has it.
+    """Map each normal form to the single position that has it.
 
     Args:
-        places: Candidate string to place.
+        places: Candidate string to position.
 
     Returns:
-        Normal form to place; None where several candidates share the form; the empty form is left out.
+        Normal form to position; None if several candidates share the form. The empty form is excluded.
     """
     forms: dict[str, int | None] = {}
     for text, place in places.items():
@@ -95,14 +95,14 @@ def unique_forms(places: dict[str, int]) -> dict[str, int | None]:
 
 
 class Judgement(NamedTuple):
-    """What one ranking found in one thread.
+    """Result of judging one ranking of one thread.
 
     Attributes:
-        found: One byte per rank, best first, after repeats were closed up: 1 where the item is relevant.
+        found: One byte per rank, best first, after repeats were closed up: 1 for a relevant item.
         n_relevant: Distinct relevant items of the thread, in the pool or not.
-        n_reachable: Those that the pool holds; equal to `n_relevant` where no pool is given.
-        pool_size: Distinct candidates; 0 where no pool is given.
-        n_unknown: Ranked strings that name no candidate; 0 where no pool is given.
+        n_reachable: Those that the pool holds; equal to `n_relevant` without a pool.
+        pool_size: Distinct candidates; 0 without a pool.
+        n_unknown: Ranked strings that name no candidate; 0 without a pool.
         n_duplicate: Ranked strings that name a candidate for a second time.
     """
 
@@ -117,12 +117,12 @@ class Judgement(NamedTuple):
 def judge_in_pool(ranking: Strings, relevant: Strings, candidates: Strings) -> Judgement:
     """Judge a ranking of strings against a pool of candidates.
 
-    A repeated candidate keeps its first rank and later ranks close up; a string that names no candidate keeps its
+    A repeated candidate keeps its first rank, and later ranks close up. A string that names no candidate keeps its
     rank as a miss.
 
     Args:
         ranking: Strings, best first, of any length.
-        relevant: The ground truth of the thread; an item that the pool lacks stays relevant and cannot be found.
+        relevant: The ground truth of the thread. An item that the pool lacks stays relevant and cannot be found.
         candidates: The pool in stored order.
 
     Returns:
@@ -163,10 +163,10 @@ def _judge_by_place(ranking: Strings, relevant: Strings, pool: Pool) -> Judgemen
 
 
 def judge_without_pool(ranking: Strings, relevant: Strings) -> Judgement:
-    """Judge a ranking of strings where no candidates are known.
+    """Judge a ranking of strings without a pool.
 
-    The matching rule is applied to the strings themselves: against the relevant items (exact repeats of which count
-    once), and, for all others, exact equality decides what is a repeat.
+    The matching rule applies to the relevant items; exact repeats among them count once. For all other strings, exact
+    equality decides whether they are repeats.
 
     Args:
         ranking: Strings, best first.

@@ -1,7 +1,7 @@
 """MusiCRS metric: recall, nDCG and MRR of rankings, with their chance level, ceiling and interval.
 
-This is the file that `evaluate.load` fetches. The loader also fetches what is named by a line `from .x import ...`, but
-not what those files import in turn, and it misreads a comment on such a line: every file of the core has its own line.
+`evaluate.load` fetches this file and the files that it names in lines `from .x import ...`. It does not fetch the files
+that those import, and it misreads a comment on such a line. So every file of the core has its own line here.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .scoring import Empty, score
 
 _DESCRIPTION = """
 Recall@k, nDCG@k, MRR, hit@k and precision@k of rankings of candidate titles, as the MusiCRS benchmark defines them.
-Beside every score stand what a random ranking would reach (chance), what a perfect one would (ceiling), the standard
-error, and a 95 % interval over threads. A title counts as the candidate that it names: equal letter for letter, or,
-where one candidate alone fits, equal after lower case, composed Unicode and straightened outer quotes.
+Each score comes with the expected score of a random order (chance), the best possible score (ceiling), the standard
+error, and a 95 % interval over threads. A title counts as the candidate that it names: equal letter for letter, or, if
+only one candidate fits, equal after lower case, composed Unicode and straightened outer quotes.
 """
 
 _INPUTS = """
@@ -39,7 +39,7 @@ Args:
     candidates (list of list of str, optional): the pool per thread. Without it `chance` is None.
     groups (list of str, optional): a label per thread, such as its genre; adds `by_group`.
     k (int or list of int): cutoffs from 1 to 99,999, default 1, 5, 10, 20.
-    empty (str): "zero" (default) scores a thread with an empty ground truth as 0, "skip" leaves it out of the mean.
+    empty (str): "zero" (default) scores a thread with an empty ground truth as 0, "skip" excludes it from the mean.
     confidence (float or None): coverage of the intervals, default 0.95; None for no intervals.
     resamples (int): bootstrap resamples, default 10,000.
     seed (int): seed of the bootstrap, default 0.
@@ -47,7 +47,7 @@ Args:
 Returns:
     dict: one number in [0, 1] per measure ("recall@1" to "precision@20" and "mrr"); `n`, `n_empty`, `n_missing`,
     `n_unknown`, `n_duplicate`, `n_unreachable`; `chance`, `ceiling`, `se` and `interval` with the same keys as the
-    scores; the settings; `by_group` where groups are given.
+    scores; the settings; `by_group` if groups are given.
 
 Examples:
     >>> import evaluate
@@ -95,9 +95,9 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
         resamples: int = RESAMPLES,
         seed: int = 0,
     ) -> dict[str, Any] | None:
-        """Score the rankings given here, or those that were added before.
+        """Score the rankings of this call, or those that were added before.
 
-        With several processes the scores are those of all rows together; they go to process 0, the others get None.
+        With several processes the scores are those of all rows together. Process 0 gets them, the others get None.
 
         Raises:
             ValueError: An input or a setting that is not as described below, or no rows at all.
@@ -113,7 +113,7 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
         if predictions is not None or references is not None:
             rows = _columns(predictions, references, candidates, groups)
             if self.writer is None and self.num_process == 1:
-                # All rows are here: through the cache file of `evaluate` they would come back as they are, but later.
+                # All rows are known already. The cache file of `evaluate` would return them unchanged, but later.
                 return self._compute(**rows, **settings)
             super().add_batch(**rows)
         result: dict[str, Any] | None = super().compute(**settings)
@@ -155,7 +155,7 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
 
 
 def _columns(predictions: Any, references: Any, candidates: Any, groups: Any) -> dict[str, list[Any]]:
-    """Check the inputs and fill what was left out with what `evaluate` can store for "not given"."""
+    """Check the inputs. Replace an absent column by values that `evaluate` can store."""
     ranked, relevant = string_lists("predictions", predictions), string_lists("references", references)
     pools = None if candidates is None else string_lists("candidates", candidates)
     labelled = None if groups is None else labels("groups", groups)

@@ -1,4 +1,4 @@
-"""Distribution of a mean score over threads whose pools are in random order: what chance reaches, and how often.
+"""Exact null distribution: the scores that random orders of the pools reach, and their probabilities.
 
 The score of a thread takes few values, with probabilities that follow from the size of its pool and the number of its
 relevant items. Threads are independent, so the distribution of their sum is a convolution. It is computed on a grid by
@@ -42,7 +42,7 @@ class NullDistribution:
     Attributes:
         start: Sum at the first point of the grid.
         step: Distance of two points.
-        slack: How far the splitting may have moved a sum.
+        slack: Greatest distance by which the splitting may have moved a sum.
         cumulative: Shape (points + 1,): probability of the first 0, 1, ... points.
     """
 
@@ -52,12 +52,12 @@ class NullDistribution:
     cumulative: Floats
 
     def at_least(self, total: float) -> float:
-        """Probability that a random order reaches `total` or more."""
+        """Return the probability that a random order reaches `total` or more."""
         first = ceil((total - self.slack - self.start) / self.step)
         return float(1.0 - self.cumulative[min(max(first, 0), len(self.cumulative) - 1)])
 
     def at_most(self, total: float) -> float:
-        """Probability that a random order reaches `total` or less."""
+        """Return the probability that a random order reaches `total` or less."""
         last = -ceil((self.start - total - self.slack) / self.step)
         return float(self.cumulative[min(max(last + 1, 0), len(self.cumulative) - 1)])
 
@@ -91,7 +91,7 @@ def null_distribution(measure: Measure, pools: Pools) -> NullDistribution:
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     for kind in pools:
         alone = _on_grid(measure, kind, step)
-        # A thread alone may reach beyond the window; sums are known modulo its length.
+        # A single thread may reach beyond the window; sums are known modulo its length.
         folded = np.bincount(np.arange(len(alone)) % length, weights=alone, minlength=length)
         spectrum *= np.fft.rfft(folded) ** kind.n
     density = np.roll(np.fft.irfft(spectrum, length), -(first % length))
@@ -165,7 +165,7 @@ def _on_grid(measure: Measure, kind: PoolKind, step: float) -> Floats:
 
 
 def _split(places: Floats) -> tuple[Ints, Floats]:
-    """The point below each place, and the share that goes to the one above."""
+    """Return the point below each position, and the share that goes to the point above."""
     nearest = np.rint(places)
     # A value that is on the grid stays there, whatever the last digits of the division say.
     places = np.where(np.abs(places - nearest) < 1e-6, nearest, places)
@@ -174,7 +174,7 @@ def _split(places: Floats) -> tuple[Ints, Floats]:
 
 
 def _gains_on_grid(gains: Floats, kind: PoolKind, step: float) -> Floats:
-    """Go down the ranks, with a distribution of the gain for each number of hits so far."""
+    """Go down the ranks, with one distribution of the gain per number of hits so far."""
     most = min(kind.reachable, len(gains))
     places, shares = _split(gains / step)
     largest = np.sort(places)[::-1]

@@ -1,4 +1,4 @@
-"""Scores of a set of rankings, each with its chance level, its ceiling and its interval beside it."""
+"""Scores of a set of rankings, each with its chance level, its ceiling and its interval."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Empty = Literal["zero", "skip"]
 
 @dataclass(frozen=True)
 class Answered:
-    """Means over the threads that have a prediction, on which the verdict against chance rests.
+    """Means over the threads that have a prediction. The verdict against chance uses these.
 
     Attributes:
-        n: How many threads have one.
-        values: Measure name to mean; None where no thread has one.
+        n: Number of these threads.
+        values: Measure name to mean; None if there is no such thread.
         chance: Exact expectation of a random ranking of the same threads, same keys.
         pools: The kinds of pools of these threads.
     """
@@ -37,22 +37,22 @@ class Answered:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over threads, and what is needed to believe them.
+    """Means over threads, with chance, ceiling, standard error, interval and counts.
 
     Attributes:
-        values: Measure name to mean in [0, 1]; None where no thread is left to average.
+        values: Measure name to mean in [0, 1]; None if no thread is left to average.
         n: Threads averaged.
-        n_empty: Threads with an empty ground truth: averaged as 0 (`empty="zero"`) or left out (`empty="skip"`).
+        n_empty: Threads with an empty ground truth: averaged as 0 (`empty="zero"`) or excluded (`empty="skip"`).
         n_missing: Threads without a prediction, averaged as 0.
         n_unknown: Ranked strings that name no candidate; each kept its rank as a miss.
         n_duplicate: Ranked strings that repeat a candidate; later ranks closed up.
         n_unreachable: Relevant items that the pool of their thread lacks.
         chance: Exact expectation of a random ranking, same keys; None without pools.
-        ceiling: What a perfect ranking reaches, same keys.
+        ceiling: Best possible mean, same keys.
         se: Standard error of each mean; None for n < 2.
-        interval: Measure name to (low, high); None where `interval_reason` says why.
+        interval: Measure name to (low, high); None for the reason in `interval_reason`.
         settings: `empty`, `k`, `confidence`; with intervals also `resamples`, `seed`, `interval_method`.
-        interval_reason: Why there is no interval; None where there is one.
+        interval_reason: Reason why there is no interval; None if there is one.
         answered: The threads with a prediction; None without pools.
         by: Grouping name to group to its own scores, e.g. `by["genre"]["Jazz"]`.
     """
@@ -75,12 +75,12 @@ class Scores:
 
     @property
     def interval_method(self) -> str | None:
-        """How the intervals were computed (`musicrs_metric.intervals`); None where there are none."""
+        """Return the method of the intervals (`musicrs_metric.intervals`); None without intervals."""
         method: str | None = self.settings.get("interval_method")
         return method
 
     def verdict(self, measure: str) -> Verdict | None:
-        """Say on which side of chance a measure is, on the threads that have a prediction.
+        """Return the verdict of a measure against chance, on the threads that have a prediction.
 
         Args:
             measure: One of the measures.
@@ -93,8 +93,8 @@ class Scores:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types.
 
-        These are scores, counts, `chance`, `ceiling`, `se`, `interval` with its method or the reason why there is none,
-        `verdict` with its rule and the number of threads that it covers, settings, and `by_<grouping>`.
+        They hold scores, counts, `chance`, `ceiling`, `se`, `interval` with its method or the reason for its absence,
+        `verdict` with its rule and its number of threads, settings, and `by_<grouping>`.
         """
         flat: dict[str, Any] = {**self.values, **self._counts()}
         flat |= {"chance": self.chance, "ceiling": self.ceiling, "se": self.se}
@@ -120,14 +120,14 @@ class Scores:
 
 @dataclass(frozen=True)
 class ThreadTable:
-    """The values of every measure for every thread, before any mean: what comparisons pair and plots show.
+    """Values of every measure for every thread, before any mean.
 
     Attributes:
         hits: The judged rankings of n threads.
         k: Cutoffs.
         values: Measure name to shape (n,).
-        chance: The same under a random ranking; None without pools.
-        ceiling: The same for a perfect ranking.
+        chance: Chance levels, same keys; None without pools.
+        ceiling: Ceilings, same keys.
     """
 
     hits: Hits
@@ -138,7 +138,7 @@ class ThreadTable:
 
 
 def thread_table(hits: Hits, k: int | Iterable[int] = DEFAULT_K) -> ThreadTable:
-    """Compute all measures of judged rankings, thread by thread.
+    """Compute all measures of judged rankings for each thread.
 
     Args:
         hits: Judged rankings, from `hits_from_strings` or `hits_from_indices`.
@@ -169,9 +169,9 @@ def score(
     """Score rankings of strings against the ground truth of their threads.
 
     Args:
-        rankings: One list of strings per thread, best first; None where there is no prediction (scores 0, counted).
+        rankings: One list of strings per thread, best first; None without a prediction (scores 0, counted).
         references: The relevant strings per thread, aligned with `rankings`.
-        candidates: The pool per thread. Without it chance is undefined and unknown titles cannot be told.
+        candidates: The pool per thread. Without it chance is undefined and unknown titles are not counted.
         groups: Grouping name to one label per thread, e.g. `{"genre": ["Jazz", ...]}`.
         k: Cutoffs.
         empty: Whether a thread with an empty ground truth counts as "zero" (the paper's convention) or is "skip"ped.
@@ -180,7 +180,7 @@ def score(
         seed: Seed of the bootstrap.
 
     Returns:
-        The scores, grouped as asked.
+        The scores, overall and per group.
 
     Raises:
         ValueError: No threads, lengths that differ, a cutoff that `check_cutoffs` refuses, an unknown `empty`, or a
@@ -240,7 +240,7 @@ def summarise(
 
 
 class _Columns:
-    """A thread table laid out as matrices, so that every selection of threads is averaged in one way."""
+    """A thread table as matrices, so that every selection of threads is averaged in the same way."""
 
     def __init__(
         self, table: ThreadTable, names: list[str], empty: Empty, confidence: float | None, resamples: int, seed: int

@@ -1,1 +1,1 @@
-"""What every room may import: files, logs, text and the chat client. No scores."""
+"""Shared code that every room may import: files, logs, tables, text and the chat client. No scores."""

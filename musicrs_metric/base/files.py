@@ -1,4 +1,4 @@
-"""Reading and writing of small files: strict JSON, and writes that leave the old file or the new one, never half."""
+"""Reading and writing of small files: strict JSON, and writes that leave the old file or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def strict_json(text: str) -> Any:
         The value.
 
     Raises:
-        ValueError: The text is not such a document; the message says where and why.
+        ValueError: The text is not such a document. The message states where and why.
     """
     try:
         return _DECODER.decode(text)
@@ -44,13 +44,13 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[str]]:
-    """Open a text file that appears under its name only when it is complete and on disk.
+    """Open a text file that replaces `path` only when it is complete and on disk.
 
     Args:
         path: The file to write; missing folders are made.
 
     Yields:
-        A UTF-8 file with plain line feeds. If the block raises, what stood at `path` stays as it was.
+        A UTF-8 file with plain line feeds. If the block raises, the earlier file stays as it was.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -64,15 +64,15 @@ def replacing(path: str | Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def replacing_derived(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file of derived data that appears under its name only when it is complete.
+    """Open a file of derived data that replaces `path` only when it is complete.
 
-    It need not outlive a power cut, so nothing waits for the disk.
+    It may be lost in a power cut, so nothing waits for the disk.
 
     Args:
         path: The file to write, in a folder that exists.
 
     Yields:
-        A file of bytes that its owner alone may read. If the block raises, what stood at `path` stays as it was.
+        A file of bytes that only its owner may read. If the block raises, the earlier file stays as it was.
     """
     with _beside(path) as (descriptor, _), open(descriptor, "wb") as file:
         yield file
@@ -97,7 +97,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[tuple[int, str]]:
-    """A new file beside another, which it replaces at the end of the block, or is removed if that raises."""
+    """Open a new file in the folder of `target`. It replaces `target` at the end, or is removed if the block raises."""
     descriptor, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         yield descriptor, partial
@@ -122,7 +122,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {twice!r} appears twice in one object")
     return value
 
 

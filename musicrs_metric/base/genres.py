@@ -1,4 +1,4 @@
-"""The benchmark's seven genres: which subreddits make one, and which macro-genre it belongs to (MusiCRS paper, §3).
+"""The benchmark's seven genres: their subreddits and their macro-genres (MusiCRS paper, §3).
 
 Other corpora may have genres of their own; these have no macro-genre.
 """
@@ -48,13 +48,13 @@ def in_order(genres: Iterable[str]) -> list[str]:
 
 
 def genre_fault(genre: str) -> str:
-    """Say why a text cannot name a genre.
+    """Return the reason why a text cannot name a genre.
 
     Args:
         genre: A genre of the paper, or the name of a new one.
 
     Returns:
-        What was expected instead; nothing for a good name.
+        The expectation that it breaks; empty for a valid name.
     """
     same = next((known for known in GENRES if _folded(known) == _folded(genre)), genre)
     if same != genre:

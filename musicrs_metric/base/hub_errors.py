@@ -1,4 +1,4 @@
-"""What every command that talks to the Hub shares: names of repositories, and refusals in words."""
+"""Names of repositories on the Hub, and errors of its client as messages for users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ..errors import UserError, show
 from .paths import REPO_NAME
 
-_OFFLINE = "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
+_OFFLINE = "HF_HUB_OFFLINE is set, so the Hub is not contacted; unset it for this command"
 _LONGEST = 200
 
 
@@ -16,8 +16,8 @@ def repo_id(text: str, option: str) -> str:
     """Check the name of a repository on the Hub.
 
     Args:
-        text: What was given.
-        option: Where it was given, for the message.
+        text: The name.
+        option: The option that it came from, for the message.
 
     Returns:
         The name.
@@ -32,10 +32,10 @@ def repo_id(text: str, option: str) -> str:
 
 @contextmanager
 def explain_hub_errors(repo: str) -> Iterator[None]:
-    """Turn what the Hub's client raises into one line for a person; the token is never part of it.
+    """Turn an error of the Hub's client into a message of one line. The token is never part of the message.
 
     Args:
-        repo: The repository that is asked for.
+        repo: The repository of the request.
 
     Raises:
         UserError: There is no token, no right, no such repository, or no network.
@@ -64,16 +64,16 @@ def explain_hub_errors(repo: str) -> Iterator[None]:
         reason = str(error).strip().splitlines()[-1]
         raise UserError(f"{repo}: the Hub answered {status} ({reason}); try again later") from error
     except (http_error, OSError) as error:
-        if "Bearer" in str(error):  # a header that cannot be sent is quoted by some HTTP libraries, token and all
-            raise UserError(f"{repo}: the token holds characters that no token has; {log_in}") from None
+        if "Bearer" in str(error):  # some HTTP libraries quote a header that cannot be sent, with the token
+            raise UserError(f"{repo}: the token contains invalid characters, such as a line break; {log_in}") from None
         raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error
 
 
 def missing_file_reason(error: Exception) -> str:
-    """Say why the Hub's client did not give a file, in whole sentences that a message can hold in brackets.
+    """Return the reason why the Hub's client did not return a file, in whole sentences for use in brackets.
 
     Args:
-        error: What the client raised.
+        error: The error of the client.
     """
     from huggingface_hub.constants import HF_HUB_OFFLINE
     from huggingface_hub.errors import LocalEntryNotFoundError, OfflineModeIsEnabled

@@ -1,4 +1,4 @@
-"""Reads a dataset by name: the installed one by its note, without a look at the network, or one on the Hub."""
+"""Datasets by name: the installed one, read through its note and without the network, or one on the Hub."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REFERENCE_COLUMNS = ("thread_id", "candidates", "ground_truth")
 
 @dataclass(frozen=True)
 class Installation:
-    """What the note of `python -m musicrs_dataset install` says.
+    """Note of `python -m musicrs_dataset install`.
 
     Attributes:
         threads: Number of threads.
@@ -32,7 +32,7 @@ class Installation:
     folders: dict[str, Path]
 
     def repair(self) -> str:
-        """The command that installs the same data again."""
+        """Return the command that installs the same data again."""
         return f"`python -m musicrs_dataset install {self.source}`"
 
     def describe(self, config: str) -> str:
@@ -41,7 +41,7 @@ class Installation:
 
 
 def read_installation() -> Installation | None:
-    """Return what is installed under the name "musicrs" in the cache of `datasets`; None where nothing is."""
+    """Return the installation under the name "musicrs" in the cache of `datasets`, or None."""
     cache = name_hook.datasets_cache()
     note = name_hook.read_note(cache)
     if note is None:
@@ -89,10 +89,10 @@ def refuse_other_rows(columns: dict[str, list[Any]], config: str, place: str) ->
     Args:
         columns: `REFERENCE_COLUMNS` of the rows.
         config: Their configuration.
-        place: Where they were read from.
+        place: Their file or folder, for the message.
 
     Raises:
-        UserError: Their fingerprint is another one than the note of the installation has.
+        UserError: Their fingerprint differs from that of the installation.
     """
     from ..runs.references import fingerprint
 
@@ -109,7 +109,7 @@ def refuse_other_rows(columns: dict[str, list[Any]], config: str, place: str) ->
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what a library says of an error; its name where it says nothing."""
+    """Return the first line of an error's message, or the name of the error if it has none."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

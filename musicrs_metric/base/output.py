@@ -10,7 +10,7 @@ from .files import to_json
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON; where standard output is not UTF-8, as JSON in ASCII, which loses nothing.
+    """Print a value as JSON. If standard output is not UTF-8, the JSON is in ASCII, which loses nothing.
 
     Args:
         value: Plain JSON types; NaN and infinity are refused.

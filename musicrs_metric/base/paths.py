@@ -1,4 +1,4 @@
-"""Tells a name on the Hub from a path, so that a mistyped path is never looked for on the Hub."""
+"""Distinction of names on the Hub from paths, so that a mistyped path is never looked up on the Hub."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def is_repo_name(text: str) -> bool:
     """Decide whether a text can name a repository on the Hub, `owner/name`.
 
     Args:
-        text: What was given where a path or a name may stand.
+        text: An argument that may be a path or a name.
 
     Returns:
-        False for paths: those with another form, with a file suffix, and those whose folder exists here.
+        False for paths: texts of another form, with a file suffix, or in a folder that exists.
     """
     return bool(REPO_NAME.fullmatch(text)) and not has_file_suffix(text) and not Path(text).parent.exists()
 

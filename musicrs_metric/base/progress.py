@@ -1,4 +1,4 @@
-"""How far a long work has come: a bar on a terminal, and lines where the output goes to a file."""
+"""Progress of a long task: a bar on a terminal, and lines in a file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _EVERY_S = 60.0
 
 
 class ProgressLines:
-    """Says how far a work has come: once a minute, and at its end.
+    """Lines that report progress: one per minute, and one at the end.
 
     Args:
-        say: Takes a line.
-        label: What is being done.
-        total: How many things there are to do.
-        clock: Seconds that only ever grow.
+        say: Prints a line.
+        label: Name of the task.
+        total: Number of items.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -29,33 +29,33 @@ class ProgressLines:
     ) -> None:
         self._say, self._label, self._total, self._clock = say, label, total, clock
         self._done = 0
-        self._began = self._told = clock()
+        self._began = self._reported = clock()
 
     def advance(self, done: int = 1, pace: str = "") -> None:
-        """Count what was done.
+        """Count finished items.
 
         Args:
-            done: How many things were done just now.
-            pace: How fast it goes in words, if anyone knows.
+            done: Number of items that were just finished.
+            pace: Speed as text, if known.
         """
         self._done += done
         now, left = self._clock(), self._total - self._done
-        if left > 0 and now - self._told < _EVERY_S:
+        if left > 0 and now - self._reported < _EVERY_S:
             return
-        self._told = now
+        self._reported = now
         seconds = (now - self._began) / max(self._done, 1) * left
         words = (f"{self._done:,}/{self._total:,}", f"about {rough_time(seconds)} left" if left > 0 else "", pace)
         self._say(f"{self._label}: {', '.join(filter(None, words))}")
 
 
 def track(items: Iterable[Item], label: str, total: int, console: Console) -> Iterator[Item]:
-    """Show how far a loop over items has come; see the head of this module.
+    """Show the progress of a loop over items: a bar, or lines if the output is no terminal.
 
     Args:
         items: The items.
-        label: What is done with them.
-        total: How many there are; nothing is shown for none.
-        console: Where to.
+        label: Name of the task.
+        total: Number of items; nothing is shown for 0.
+        console: Console to print on.
 
     Yields:
         The items.
@@ -72,12 +72,12 @@ def track(items: Iterable[Item], label: str, total: int, console: Console) -> It
 
 
 def say(console: Console, line: str) -> None:
-    """Print a line as it stands, however long it is."""
+    """Print a line without markup, highlighting or line breaks."""
     console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def rough_time(seconds: float) -> str:
-    """Write a time as one would say it: "a minute", "40 minutes", "5 hours"."""
+    """Write a duration in words: "a minute", "40 minutes", "5 hours"."""
     if seconds < 90:
         return "a minute"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.0f} hours"

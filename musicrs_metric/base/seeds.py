@@ -1,7 +1,7 @@
-"""Randomness that depends on the seed, the thread and the purpose, and on nothing else.
+"""Randomness that depends only on the seed, the thread and the purpose.
 
-No generator is shared between threads: one would make a thread's ranking depend on which threads came before it, on
-the number of processes, and on where a stopped run was taken up again.
+Threads share no generator. Otherwise the ranking of a thread would depend on the threads before it, on the number of
+processes, and on the position at which a stopped run was resumed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def derive(seed: int, thread_id: str, purpose: str) -> int:
     Args:
         seed: Seed of the run.
         thread_id: The thread.
-        purpose: What is chosen, such as "shuffle"; two choices in one thread need two purposes.
+        purpose: Name of the choice, such as "shuffle". Two choices in one thread need two purposes.
 
     Returns:
         An integer of 64 bits, fit for any generator.
@@ -28,16 +28,16 @@ def derive(seed: int, thread_id: str, purpose: str) -> int:
 
 
 def shuffled(items: Sequence[T], seed: int, thread_id: str, purpose: str) -> list[T]:
-    """Put items into a random order: by the hash of their place, so that no library's generator has a say in it.
+    """Put items into a random order, by the hash of their position, so that it depends on no library's generator.
 
     Args:
-        items: What to shuffle; equal items are told apart by place.
+        items: The items. Equal items are distinguished by position.
         seed: Seed of the run.
         thread_id: The thread.
         purpose: See `derive`.
     """
-    keys = [_digest(seed, thread_id, purpose, str(place)) for place in range(len(items))]
-    return [items[place] for place in sorted(range(len(items)), key=keys.__getitem__)]
+    keys = [_digest(seed, thread_id, purpose, str(position)) for position in range(len(items))]
+    return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__)]
 
 
 def _digest(*parts: int | str) -> bytes:

@@ -1,4 +1,4 @@
-"""Comparison of systems on the same threads: what is a difference, what is a tie, and what is chance."""
+"""Comparison of systems on the same threads: paired differences, tests, rank groups, and chance."""
 
 from .comparison import HEADLINE, compare
 from .results import Comparison

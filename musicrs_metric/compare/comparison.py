@@ -1,4 +1,4 @@
-"""Compare systems over the same threads: every pair, every metric, against chance, with ranks and common ground."""
+"""Comparison of systems on the same threads: every pair, every metric, chance, ranks and common threads."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def compare(
 ) -> Comparison:
     """Compare two or more systems, paired by thread.
 
-    Two systems differ significantly where the paired t test says so after Holm's correction over all pairs of the
-    metric. The sign-flip test stands beside it: it assumes less, but its p value is never below 1 / (resamples + 1),
+    Two systems differ significantly if the paired t test has p <= alpha after Holm's correction over all pairs of the
+    metric. The sign-flip test is reported as well. It assumes less, but its p value is at least 1 / (resamples + 1),
     which a correction over many pairs would lift above alpha.
 
     Args:
@@ -42,11 +42,11 @@ def compare(
         metrics: Measures that every table holds.
         groups: Grouping name to n labels; each pair then gets its effect per group.
         empty: Whether a thread with an empty ground truth counts as "zero" or is "skip"ped.
-        common_only: Compare on the threads that every system answered, in place of all.
-        alpha: Level of the tests; intervals cover 1 - alpha.
-        power: Of the detectable differences.
-        resamples: Resamples of the threads, and sign flips.
-        seed: Of both; the same seed gives the same digits.
+        common_only: Compare only on the threads that every system answered.
+        alpha: Level of the tests. Intervals cover 1 - alpha.
+        power: Power of the detectable differences.
+        resamples: Number of resamples of the threads, and of sign flips.
+        seed: Seed of both. The same seed gives the same digits.
 
     Returns:
         The comparison.
@@ -96,13 +96,13 @@ def _check_settings(
         raise ValueError(f'empty must be "zero" or "skip", found {empty!r}')
     for name, share in {"alpha": alpha, "power": power}.items():
         if not 0 < share < 1:
-            raise UserError(f"{name} must lie between 0 and 1, found {share}")
+            raise UserError(f"{name} must be between 0 and 1, found {share}")
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, found {resamples}")
 
 
 def _columns(systems: Sequence[System], metrics: Sequence[str]) -> Floats:
-    """Shape (threads, metrics, columns): a column per system and, where pools are known, chance as the last one."""
+    """Return shape (threads, metrics, columns): one column per system, then chance if pools are known."""
     tables = [system.table.values for system in systems]
     if systems[0].table.chance is not None:
         tables.append(systems[0].table.chance)

@@ -1,4 +1,4 @@
-"""Systems from what they wrote: prediction files or run folders, joined to a dataset by thread id."""
+"""Systems from prediction files or run folders, joined to a dataset by thread id."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .systems import Mask, System
 
 
 class Run(NamedTuple):
-    """A system's predictions as they lie on disk.
+    """A system with its run card and the warnings of its prediction file.
 
     Attributes:
         system: Ready to compare.
-        card: Its run card; None where no `run.json` lies beside the predictions.
-        warnings: What was set aside while reading, in words.
+        card: Its run card; None if there is no `run.json` next to the predictions.
+        warnings: Lines that the reader set aside.
     """
 
     system: System
@@ -45,11 +45,11 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         metrics: Measures to compute.
 
     Returns:
-        The runs in the order given. A system is called as its run card says, or else after its folder or file; a name
-        that comes again gets a number.
+        The runs in the order given. The name of a system is that of its run card, or else of its folder or file. A
+        repeated name gets a number.
 
     Raises:
-        UserError: An unknown metric, a file that is refused, or a run card that tells of other data.
+        UserError: An unknown metric, a file that is refused, or a run card of other data.
     """
     cutoffs = cutoffs_of(metrics)
     runs: list[Run] = []
@@ -67,7 +67,7 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
 
 
 def cutoffs_of(metrics: Iterable[str]) -> tuple[int, ...]:
-    """The cutoffs that a table needs to hold the metrics.
+    """Return the cutoffs that a table needs to hold the metrics.
 
     Args:
         metrics: Measure names such as "recall@20" and "mrr".
@@ -94,7 +94,7 @@ def _name_of(file: Path) -> str:
 
 
 def unused(name: str, taken: Collection[str]) -> str:
-    """Return a name with the first number that sets it apart from those taken; as it is where none of them is it."""
+    """Return a name, with the first number that makes it unique among the names taken."""
     numbered = (f"{name} ({number})" for number in count(2))
     return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 

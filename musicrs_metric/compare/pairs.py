@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Sample(NamedTuple):
-    """Values of n threads with what chance could have made of them; `...` is the same shape throughout.
+    """Values of n threads with their resamples and sign flips. `...` is the same shape throughout.
 
     Attributes:
         values: Shape (n, ...): one row per thread.
@@ -30,7 +30,7 @@ class Sample(NamedTuple):
     flipped: Floats
 
     def column(self, j: int) -> Sample:
-        """The sample at place `j` of the second axis."""
+        """Return the sample at position `j` of the second axis."""
         values, drawn, flipped = (
             np.ascontiguousarray(array[:, j]) for array in (self.values, self.drawn, self.flipped)
         )
@@ -41,12 +41,12 @@ def take_sample(values: Floats, *, resamples: int, seed: int) -> Sample:
     """Draw resamples and sign flips once, for all columns.
 
     Means and sums are linear: the resampled mean of a difference of two systems is the difference of their resampled
-    means. So two matrix products serve every pair, and the figures of a pair do not depend on who else is compared.
+    means. So two matrix products serve every pair, and the figures of a pair do not depend on the other systems.
 
     Args:
         values: Shape (n, ...): one row per thread.
-        resamples: Resamples, and sign flips.
-        seed: Of both.
+        resamples: Number of resamples, and of sign flips.
+        seed: Seed of both.
 
     Returns:
         The sample.
@@ -65,12 +65,12 @@ class Pairs(NamedTuple):
         low: Shape (p,): lower end of the paired interval; NaN for fewer than 5 threads.
         high: Shape (p,): upper end.
         sd: Shape (p,): standard deviation of the differences (ddof = 1); NaN for n < 2.
-        t: Shape (p,): paired t; NaN where the differences do not vary.
-        p_t: Shape (p,): its two-sided p value. Where t is undefined the sign-flip p value stands in its place: 1 for
-            two systems that agree on every thread.
+        t: Shape (p,): paired t; NaN if the differences do not vary.
+        p_t: Shape (p,): its two-sided p value. If t is undefined, the sign-flip p value replaces it: 1 for two systems
+            that agree on every thread.
         p_flip: Shape (p,): two-sided sign-flip p value, never 0.
         p_t_holm: Shape (p,): `p_t` after Holm's correction over the family.
-        p_flip_holm: Shape (p,): `p_flip` likewise.
+        p_flip_holm: Shape (p,): `p_flip` after the same correction.
         wins: Shape (p,): threads on which `a` is better.
         ties: Shape (p,): threads on which both are equal.
         losses: Shape (p,): threads on which `b` is better.
@@ -91,7 +91,7 @@ class Pairs(NamedTuple):
 
 
 def all_pairs(n_systems: int) -> tuple[Ints, Ints]:
-    """Places of the first and of the second system of every pair: (0, 1), (0, 2), ..., (1, 2), ..."""
+    """Return the positions of the first and of the second system of every pair: (0, 1), (0, 2), ..., (1, 2), ..."""
     a, b = np.triu_indices(n_systems, 1)
     return a, b
 

@@ -1,4 +1,4 @@
-"""What a comparison says, in a form that reads the same as a Python object and as JSON."""
+"""Results of a comparison, as Python objects and as JSON. The attributes are the JSON keys."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class AgainstChance:
 
     Attributes:
         difference: Mean of value minus chance.
-        interval: Its interval; None where the threads are too few.
-        t: The difference in standard errors, for description; None where it does not vary.
+        interval: Its interval; None if the threads are too few.
+        t: The difference in standard errors, for description; None if it does not vary.
         p: Two-sided p value, from the exact null distribution of random orders of the pools.
         p_holm: The same after Holm's correction over the systems of the comparison. No verdict depends on it.
-        verdict: By `musicrs_metric.chance.VERDICT_RULE`; it does not depend on the other systems.
+        verdict: Verdict by `musicrs_metric.chance.VERDICT_RULE`. It does not depend on the other systems.
         n: Threads that have a prediction.
     """
 
@@ -41,13 +41,13 @@ class Standing:
 
     Attributes:
         system: Its name.
-        reads: What it looks at beyond its own thread; None where no run card says so.
+        reads: Data that it uses beyond its own thread; None without a run card.
         mean: Mean over all threads.
-        interval: Its interval; None where the threads are too few.
-        common_mean: Mean over the threads that every system answered; None where there is none.
-        chance: The system against chance; None where pools are unknown, or no thread has a prediction.
+        interval: Its interval; None if the threads are too few.
+        common_mean: Mean over the threads that every system answered; None without such threads.
+        chance: The system against chance; None if pools are unknown, or no thread has a prediction.
         rank: 1 = best; equal means share the better rank.
-        rank_interval: Bootstrap interval of the rank; None where the threads are too few.
+        rank_interval: Bootstrap interval of the rank; None if the threads are too few.
         group: 1 = statistically tied with the best (`musicrs_metric.compare.ranks.rank_groups`).
     """
 
@@ -64,15 +64,15 @@ class Standing:
 
 @dataclass(frozen=True)
 class Effect:
-    """A paired difference within one group of threads, for description: no test is made and nothing is corrected.
+    """A paired difference within one group of threads, for description, without a test or a correction.
 
     Attributes:
         n: Threads of the group.
         difference: Mean of "a minus b".
-        interval: Interval from the threads of the group; None where they are too few.
+        interval: Interval from the threads of the group; None if they are too few.
         small: Whether the group has fewer than `SMALL_GROUP` threads.
-        interval_method: How the interval was computed; None where there is none.
-        interval_reason: Why there is no interval; None where there is one.
+        interval_method: Method of the interval; None without one.
+        interval_reason: Reason why there is no interval; None if there is one.
     """
 
     n: int
@@ -91,9 +91,9 @@ class Pair:
         a: Name of the first system.
         b: Name of the second.
         difference: Mean of the per-thread differences.
-        interval: Paired interval; None where the threads are too few.
-        t: Paired t; None where the differences do not vary.
-        p_t: Its two-sided p value; where t is None, the sign-flip p value.
+        interval: Paired interval; None if the threads are too few.
+        t: Paired t; None if the differences do not vary.
+        p_t: Its two-sided p value; if t is None, the sign-flip p value.
         p_t_holm: The same after Holm's correction over all pairs of the metric.
         p_flip: Two-sided sign-flip p value, never 0.
         p_flip_holm: The same after Holm's correction.
@@ -101,8 +101,7 @@ class Pair:
         wins: Threads on which `a` is better.
         ties: Threads on which both are equal.
         losses: Threads on which `b` is better.
-        detectable: The difference that a test of these two alone would find with the power of the settings; None for
-            n < 2.
+        detectable: Difference that a test of these two systems finds with the power of the settings; None for n < 2.
         by: Grouping name to group to the effect in it.
     """
 
@@ -145,14 +144,14 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many threads a system really answered.
+    """Number of threads that a system answered.
 
     Attributes:
         system: Its name.
         n: Threads compared.
         n_missing: Those without a prediction; they score 0.
-        n_no_audio: Those for which the run says that it had no audio; they count with what was predicted.
-        filled: Share of the pools that was appended to answers in random order; None where nobody says.
+        n_no_audio: Those for which the run had no audio. They count with their predictions.
+        filled: Share of the pools in the filled part; None if the predictions do not state it.
     """
 
     system: str
@@ -164,17 +163,17 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides the digits.
+    """Settings that decide the digits.
 
     Attributes:
-        alpha: Level of the tests; intervals cover 1 - alpha.
-        power: Of the detectable differences.
-        resamples: Resamples of the threads, and sign flips.
-        seed: Of both.
+        alpha: Level of the tests. Intervals cover 1 - alpha.
+        power: Power of the detectable differences.
+        resamples: Number of resamples of the threads, and of sign flips.
+        seed: Seed of both.
         empty: Whether threads with an empty ground truth count as "zero" or are "skip"ped.
-        common_only: Whether everything is over the threads that every system answered.
-        interval_method: How intervals are computed (`musicrs_metric.intervals`); None where there are none.
-        interval_reason: Why there are no intervals; None where there are.
+        common_only: Whether only the threads count that every system answered.
+        interval_method: Method of the intervals (`musicrs_metric.intervals`); None without intervals.
+        interval_reason: Reason why there are no intervals; None if there are.
         decided_by: The test that makes a difference significant.
         verdict_rule: The rule of the verdicts against chance.
     """
@@ -192,7 +191,7 @@ class Settings:
 
     @property
     def confidence(self) -> float:
-        """What the intervals cover."""
+        """Return the coverage of the intervals."""
         return 1 - self.alpha
 
 
@@ -202,11 +201,11 @@ class Comparison:
 
     Attributes:
         n: Threads compared.
-        n_empty: Threads with an empty ground truth, counted in n or not as `settings.empty` says.
+        n_empty: Threads with an empty ground truth. `settings.empty` decides whether n includes them.
         n_common: Threads of n that every system answered, with audio.
         coverage: One per system.
         metrics: Metric name to its comparison.
-        settings: What decides the digits.
+        settings: The settings.
     """
 
     n: int

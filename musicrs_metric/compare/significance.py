@@ -29,8 +29,8 @@ class TTest(NamedTuple):
 
     Attributes:
         sd: Shape (p,): sample standard deviation (ddof = 1); NaN for n < 2.
-        t: Shape (p,); NaN where the column does not vary, or n < 2.
-        p: Shape (p,): two-sided p value; NaN where `t` is.
+        t: Shape (p,); NaN if the column does not vary, or n < 2.
+        p: Shape (p,): two-sided p value; NaN if `t` is.
     """
 
     sd: Floats
@@ -99,7 +99,7 @@ def sign_flip_p(flipped: Floats, observed: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """Adjust p values so that, with probability 1 - alpha, none of a family is below alpha by luck (Holm 1979).
+    """Adjust p values so that, with probability 1 - alpha, none of a family is below alpha by chance (Holm 1979).
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; a larger p never gets a smaller adjusted one.
 

@@ -1,4 +1,4 @@
-"""The systems of a comparison, the threads each of them really answered, and the common ground of all."""
+"""Systems of a comparison, the threads that each answered, and the threads that all answered."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class System:
     """A system to compare.
 
     Attributes:
-        name: What tables call it; no two systems of a comparison share a name.
+        name: Its name in tables, unique in the comparison.
         table: Its values for n threads, the same threads in the same order for every system.
-        reads: What it looks at beyond its own thread; None where nobody said. Ranks are formed within it.
-        no_audio: Shape (n,): threads for which it had no audio; None where it uses none, or nobody said.
-        filled: What was appended to its answers; None where its predictions do not say.
+        reads: Data that it uses beyond its own thread; None if unknown. Ranks are formed within it.
+        no_audio: Shape (n,): threads for which it had no audio; None if it uses no audio, or if this is unknown.
+        filled: Its filled part; None if its predictions do not state it.
     """
 
     name: str
@@ -36,7 +36,7 @@ class System:
 
     @property
     def covered(self) -> Mask:
-        """Shape (n,): threads with a prediction and, where the system listens, with audio."""
+        """Return shape (n,): threads with a prediction and, if the system uses audio, with audio."""
         answered = ~self.table.hits.missing
         return answered if self.no_audio is None else answered & ~self.no_audio
 
@@ -55,7 +55,7 @@ def check_systems(systems: Sequence[System]) -> None:
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two systems are called {twice!r}; give each a name of its own")
+        raise ValueError(f"two systems have the name {twice!r}; give each its own name")
     first = systems[0]
     for other in systems[1:]:
         if not _same_threads(first.table, other.table):
@@ -73,15 +73,15 @@ def _same_threads(first: ThreadTable, other: ThreadTable) -> bool:
 
 
 def common_threads(systems: Sequence[System]) -> Mask:
-    """Shape (n,): threads that every system answered, with audio where it listens."""
+    """Return shape (n,): threads that every system answered, with audio if it uses audio."""
     common: Mask = np.logical_and.reduce([system.covered for system in systems])
     return common
 
 
 def are_copies(a: System, b: System) -> bool:
-    """Whether two systems found a relevant candidate in every thread, and all of them at the same ranks.
+    """Return whether two systems have a hit in every thread, and all hits at the same ranks.
 
-    Copies of one file do so. Their difference is 0 on any threads, so its interval is a point.
+    This holds for copies of one file. Their difference is 0 on any threads, so its interval is a point.
     """
     first, second = a.table.hits, b.table.hits
     if not np.array_equal(first.thread, second.thread) or not np.array_equal(first.rank, second.rank):

@@ -1,4 +1,4 @@
-"""`eval.yaml`, by which a dataset on the Hub becomes a benchmark with a leaderboard of its own.
+"""`eval.yaml`, the file that makes a dataset on the Hub a benchmark with its own leaderboard.
 
 Format: https://huggingface.co/docs/hub/eval-results
 """
@@ -18,7 +18,7 @@ NOTE = (
 
 
 def eval_yaml() -> str:
-    """The content of `eval.yaml`: one leaderboard for each of the three configurations."""
+    """Return the content of `eval.yaml`: one leaderboard per configuration."""
     return yaml_of(
         {
             "name": "MusiCRS",
@@ -34,17 +34,17 @@ def eval_yaml() -> str:
 
 
 def push_benchmark(repo: str, *, pull_request: bool = False) -> str:
-    """Put `eval.yaml` into a dataset repository.
+    """Commit `eval.yaml` to a dataset repository.
 
     Args:
         repo: The dataset.
-        pull_request: Whether to ask its owners, in place of a commit.
+        pull_request: Whether to open a pull request instead of a commit.
 
     Returns:
-        The address of the commit or of the pull request.
+        The URL of the commit or of the pull request.
 
     Raises:
-        UserError: The Hub refuses, or cannot be reached.
+        UserError: The Hub refuses it, or cannot be reached.
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 

@@ -1,4 +1,4 @@
-"""Puts the metric where `evaluate` looks for it: `evaluate.load("musicrs")` then works offline from any directory."""
+"""Installation of the metric, so that `evaluate.load("musicrs")` works offline from any directory."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _SPACE_FILES = ("README.md", "app.py", "requirements.txt")
 
 
 def module_files() -> list[Path]:
-    """The script and the siblings that it names, one `from .x import` a line, as the `evaluate` loader reads them."""
+    """Return the script and the siblings that it names in lines `from .x import`, as `evaluate` reads them."""
     names = re.findall(r"^from \.(\w+) import", SCRIPT.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [SCRIPT, *(SCRIPT.with_name(f"{name}.py") for name in names)]
 
 
 def install_metric(modules_cache: str | Path | None = None) -> Path:
-    """Install the metric of this version for the literal name "musicrs"; older versions of it are removed.
+    """Install this version of the metric under the name "musicrs", and remove older versions.
 
     Args:
-        modules_cache: Where `evaluate` keeps modules; None for its own choice (HF_MODULES_CACHE, HF_HOME).
+        modules_cache: Folder in which `evaluate` stores modules; None for its default (HF_MODULES_CACHE, HF_HOME).
 
     Returns:
-        The folder that now holds the script and its siblings, named by the sha256 of their content.
+        The folder of the script and its siblings. Its name is the sha256 of their content.
     """
     files = module_files()
     digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
@@ -43,7 +43,7 @@ def install_metric(modules_cache: str | Path | None = None) -> Path:
         partial.chmod(0o755)
         try:
             partial.rename(target)
-        except OSError:  # another process was quicker
+        except OSError:  # another process was faster
             shutil.rmtree(partial, ignore_errors=True)
     for other in home.iterdir():
         if len(other.name) == len(digest) and other != target:
@@ -52,10 +52,10 @@ def install_metric(modules_cache: str | Path | None = None) -> Path:
 
 
 def export_space(folder: str | Path) -> list[Path]:
-    """Write the folder that a Space of the metric holds: card, app, requirements, script and siblings.
+    """Write the folder of a metric Space: card, app, requirements, script and siblings.
 
     Args:
-        folder: Where to write; made if absent.
+        folder: The folder to write.
 
     Returns:
         The files written.

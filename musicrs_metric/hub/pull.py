@@ -1,4 +1,4 @@
-"""The pull request that puts results into a model's repository, beside what already stands there."""
+"""Pull request that adds results to a model's repository and keeps its other results."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CARD = "README.md"
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The two files of a model's repository that results go into.
+    """The two files of a model's repository that hold results.
 
     Attributes:
-        results: Content of the results file; None where there is none.
-        card: Content of the model card; None where there is none.
+        results: Content of the results file, or None.
+        card: Content of the model card, or None.
     """
 
     results: str | None = None
@@ -30,15 +30,15 @@ class ModelFiles:
 
 
 def results_path(result: HubResult) -> str:
-    """The results file of a model, or of one of its variants, for a file has one number a task."""
+    """Return the path of the results file of a model or variant. A file has one number per task."""
     return f"{FOLDER}/musicrs{'' if result.variant is None else f'-{result.variant}'}.yaml"
 
 
 def updated(files: ModelFiles, result: HubResult, model: str) -> ModelFiles:
-    """Put a result into the files of a model: it takes the place of an earlier one of its task; the rest stays.
+    """Add a result to the files of a model. It replaces an earlier result of its task; the rest stays.
 
     Args:
-        files: What stands there.
+        files: The files now.
         result: The result.
         model: Id of the model.
 
@@ -46,7 +46,7 @@ def updated(files: ModelFiles, result: HubResult, model: str) -> ModelFiles:
         Both files.
 
     Raises:
-        UserError: What stands there cannot be read.
+        UserError: A file cannot be read.
     """
     return ModelFiles(_with_entry(files.results, result), _with_model_index(files.card, result, model))
 
@@ -56,7 +56,7 @@ def model_files(model: str, path: str) -> ModelFiles:
 
     Args:
         model: Its id.
-        path: Where its results are.
+        path: Path of its results file.
 
     Raises:
         UserError: There is no such model, or no network.
@@ -65,19 +65,19 @@ def model_files(model: str, path: str) -> ModelFiles:
 
 
 def open_pull_request(model: str, path: str, files: ModelFiles, result: HubResult) -> str:
-    """Ask the owners of a model to take the results in.
+    """Open a pull request that adds the results to a model.
 
     Args:
         model: Its id.
-        path: Where its results go.
-        files: Both files as they are to be.
-        result: What is told of it.
+        path: Path of its results file.
+        files: Both files with the result.
+        result: The result.
 
     Returns:
-        The address of the pull request.
+        The URL of the pull request.
 
     Raises:
-        UserError: The Hub refuses, or cannot be reached.
+        UserError: The Hub refuses it, or cannot be reached.
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 
@@ -103,11 +103,11 @@ def _read(model: str, path: str) -> str | None:
         except EntryNotFoundError:
             return None
     try:
-        # Behind a byte order mark the front matter of a card would not be found.
+        # After a byte order mark the front matter of a card would not be found.
         with open(name, encoding="utf-8-sig", newline="") as file:
             return file.read()
     except UnicodeDecodeError as error:
-        raise UserError(f"{model}: {path} is not UTF-8 (byte {error.start + 1}); mend it first") from error
+        raise UserError(f"{model}: {path} is not UTF-8 (byte {error.start + 1}); repair it first") from error
 
 
 def _with_entry(text: str | None, result: HubResult) -> str:
@@ -116,11 +116,11 @@ def _with_entry(text: str | None, result: HubResult) -> str:
 
     try:
         entries = yaml.safe_load(text) if text else []
-        # Kept as they are, not parsed: the Hub's own parser would drop what it does not know.
-        kept = [entry for entry in entries if _task(entry) != (result.benchmark, result.task)]
+        # Not parsed: the Hub's own parser would drop unknown keys.
+        others = [entry for entry in entries if _task(entry) != (result.benchmark, result.task)]
     except (yaml.YAMLError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise UserError(f"the results file of the model is no list of results ({error!r}); mend it first") from error
-    return yaml_of([*kept, *eval_result_entries_to_yaml([result.entry()])])
+        raise UserError(f"the results file of the model is no list of results ({error!r}); repair it first") from error
+    return yaml_of([*others, *eval_result_entries_to_yaml([result.entry()])])
 
 
 def _task(entry: Any) -> tuple[str, str]:
@@ -135,9 +135,9 @@ def _with_model_index(text: str | None, result: HubResult, model: str) -> str:
     try:
         card = ModelCard(text or f"---\ntags:\n- music\n---\n\n# {name}\n")
     except (ValueError, yaml.YAMLError) as error:
-        raise UserError(f"{model}: the front matter of its card cannot be read ({error}); mend it first") from error
+        raise UserError(f"{model}: the front matter of its card cannot be read ({error}); repair it first") from error
     new = result.model_index()
-    replaced = {_measure(one) for one in new}
+    replaced = {_measure(added) for added in new}
     earlier: list[EvalResult] = card.data.get("eval_results") or []
     card.data["eval_results"] = [old for old in earlier if _measure(old) not in replaced] + new
     card.data["model_name"] = card.data.get("model_name") or name
@@ -145,5 +145,5 @@ def _with_model_index(text: str | None, result: HubResult, model: str) -> str:
 
 
 def _measure(result: EvalResult) -> tuple[object, ...]:
-    """What a result of a model card is of, whatever its value, the revision of the data and the source."""
+    """Return the identity of a result: everything but its value, the revision of the data and the source."""
     return result.dataset_type, result.dataset_config, result.dataset_name, result.metric_type

@@ -1,6 +1,6 @@
-"""The results of a run in the two forms that the Hub reads: `.eval_results/*.yaml`, and `model-index` in a model card.
+"""Results of a run in the two formats that the Hub reads: `.eval_results/*.yaml`, and `model-index` in a model card.
 
-The first puts one number on the leaderboard of the dataset, the second any number of measures on the model's page.
+The first shows one number on the leaderboard of the dataset, the second all measures on the model's page.
 Formats: https://huggingface.co/docs/hub/eval-results and https://huggingface.co/docs/hub/model-cards
 """
 
@@ -38,10 +38,11 @@ class HubResult:
 
     Attributes:
         benchmark: Id of the dataset on the Hub.
-        revision: Commit of that dataset; None where it is not known.
+        revision: Commit of that dataset; None if unknown.
         card: The run's card.
-        scores: What was computed.
-        source: Address where the predictions or the row of a leaderboard can be seen; None for nowhere.
+        scores: The scores.
+        filled: Scores with the filled part at its expected value, if known.
+        source: URL of the predictions or of the leaderboard row, or None.
         variant: Another way to use the same model, such as "centred"; None for the model itself.
     """
 
@@ -55,16 +56,16 @@ class HubResult:
 
     @property
     def task(self) -> str:
-        """The task of the benchmark, which is the configuration of the dataset."""
+        """Return the task of the benchmark, which is the configuration of the dataset."""
         return self.card.config
 
     @property
     def notes(self) -> str:
-        """What has to be known beside the number: its unit, interval, chance level, n, pools and fingerprint."""
+        """Return the notes to the number: unit, interval, chance level, n, pools and fingerprint."""
         return "; ".join(_notes(self))
 
     def entry(self) -> EvalResultEntry:
-        """The result as an entry of `.eval_results/*.yaml`; its value is in percent."""
+        """Return the result as an entry of `.eval_results/*.yaml`. Its value is in percent."""
         from huggingface_hub import EvalResultEntry
 
         return EvalResultEntry(
@@ -78,7 +79,7 @@ class HubResult:
         )
 
     def model_index(self) -> list[EvalResult]:
-        """The same scores, all measures of the benchmark's tables, as results of a model card; in percent."""
+        """Return all measures of the benchmark's tables as results of a model card, in percent."""
         from huggingface_hub import EvalResult
 
         return [
@@ -109,35 +110,35 @@ def hub_result(
     source: str | None = None,
     variant: str | None = None,
 ) -> HubResult:
-    """Compute what the Hub is told of a run.
+    """Compute the result of a run for the Hub.
 
     Args:
         run: Predictions with their card, as `musicrs_metric.runs.read.read_run` returns them.
         references: The dataset.
         benchmark: Id of the dataset on the Hub.
         revision: Commit of that dataset.
-        source: Address where the result can be looked into; https.
+        source: URL of the predictions or of the leaderboard row; https.
         variant: Another way to use the same model: a short word.
 
     Returns:
         The result.
 
     Raises:
-        UserError: The run has no card, its configuration is no task of the benchmark, the source is no address, or the
-            variant no short word.
+        UserError: The run has no card, its configuration is no task of the benchmark, the source is no https URL, or
+            the variant is no short word.
     """
     if run.card is None:
         raise UserError(
-            f"{run.predictions.path}: no run.json lies beside it; the Hub is told what the system is, what it reads "
-            "and what it ran on"
+            f"{run.predictions.path}: found no run.json in the same folder; the Hub entry needs its name, model and "
+            "`reads`"
         )
     if run.card.config not in TASKS:
         raise UserError(
             f"the run was made on configuration {plain(run.card.config)}; expected a task of the benchmark "
-            f"({', '.join(TASKS)}), for other pools give other numbers"
+            f"({', '.join(TASKS)}), because other pools give other numbers"
         )
     if source is not None and not source.startswith("https://"):
-        raise UserError(f"--source is {plain(source)}, expected an address that starts with https://")
+        raise UserError(f"--source is {plain(source)}, expected a URL that starts with https://")
     if variant is not None and not _VARIANT.fullmatch(variant):
         raise UserError(f"--variant is {show(variant)}, expected a short word of a-z, 0-9, '.', '_' and '-'")
     scored = score_predictions(run.predictions, references)
@@ -152,7 +153,7 @@ def _percent(scores: Scores, measure: str) -> float:
 
 
 def _date(created_at: str | None) -> str | None:
-    """The time of the run, where the card tells one that the Hub can read."""
+    """Return the time of the run if the Hub can read it."""
     try:
         return created_at if created_at is not None and datetime.fromisoformat(created_at) else None
     except ValueError:
@@ -169,7 +170,7 @@ def _notes(result: HubResult) -> Iterator[str]:
         yield f"no interval ({scores.interval_reason})"
     if scores.chance is not None:
         yield f"chance {percent(scores.chance[HEADLINE])}"
-    empty = f", {scores.n_empty} of them without a right answer, counted as 0" if scores.n_empty else ""
+    empty = f", {scores.n_empty} of them with an empty ground truth, counted as 0" if scores.n_empty else ""
     missing = f", {scores.n_missing} without a prediction, counted as 0" if scores.n_missing else ""
     yield f"n = {scores.n} threads{empty}{missing}"
     if result.filled is not None and result.filled.filled:
@@ -180,7 +181,7 @@ def _notes(result: HubResult) -> Iterator[str]:
 
 
 def yaml_of(value: Any) -> str:
-    """Write plain types as YAML in the order that they have; a date that is text stays text."""
+    """Write plain types as YAML, in their order. A date that is text stays text."""
     import yaml
 
     text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)

@@ -1,4 +1,4 @@
-"""The figures of the MusiCRS paper as data, to be set beside those of a run.
+"""Figures of the MusiCRS paper as data, for comparison with those of a run.
 
 Source of `table1.csv`, `datasets.csv` and `examples.csv`: Rohan Surana, Amit Namburi, Gagan Mundada, Abhay Lal, Zachary
 Novack, Julian McAuley and Junda Wu, "MusiCRS: Benchmarking Audio-Centric Conversational Recommendation", 2025,

@@ -1,8 +1,8 @@
-"""The point estimates behind the paper's answers to its three research questions, from any list of results.
+"""Point estimates behind the paper's answers to its three research questions, from any list of results.
 
 Section 3.2 of the paper rests on three readings of Table 1, found by recalculating its sentences:
 
-* RQ1 counts a system as "best when combined" where its overall recall@20 is highest in `audio_query`;
+* RQ1 counts a system as "best when combined" if its overall recall@20 is highest in `audio_query`;
 * RQ2 averages a paradigm over all of its overall rows, every system in every modality weighing the same (21 rows
   generative, 6 retrieval);
 * RQ3 compares genres by the best row of each.
@@ -17,7 +17,7 @@ from .tables import OVERALL, Result
 
 
 def best_modality(results: Iterable[Result], metric: str = "recall@20") -> dict[str, str]:
-    """The modality in which each multimodal system is best overall.
+    """Return the modality in which each multimodal system is best overall.
 
     Args:
         results: Any; only the overall ones of systems run in `audio_query` and in another modality are read.
@@ -34,7 +34,7 @@ def best_modality(results: Iterable[Result], metric: str = "recall@20") -> dict[
 
 
 def paradigm_means(results: Iterable[Result], metric: str) -> dict[str, float]:
-    """Mean over the overall rows of each paradigm, unweighted.
+    """Return the mean over the overall rows of each paradigm, unweighted.
 
     Args:
         results: Any; only the overall ones are read.
@@ -50,7 +50,7 @@ def paradigm_means(results: Iterable[Result], metric: str) -> dict[str, float]:
 
 
 def peaks(results: Iterable[Result], metric: str = "recall@20") -> dict[str, Result]:
-    """The best result of each genre, overall included; of equal ones the first."""
+    """Return the best result of each genre, overall included; of equal results the first."""
     best: dict[str, Result] = {}
     for result in results:
         if result.genre not in best or result.values[metric] > best[result.genre].values[metric]:
@@ -59,7 +59,7 @@ def peaks(results: Iterable[Result], metric: str = "recall@20") -> dict[str, Res
 
 
 def below_chance(results: Iterable[Result], chance: Mapping[str, Mapping[str, float]], metric: str) -> list[Result]:
-    """The overall results that a random ranking beats on average.
+    """Return the overall results that are below the chance level.
 
     Args:
         results: Any; only the overall ones are read.
@@ -70,5 +70,5 @@ def below_chance(results: Iterable[Result], chance: Mapping[str, Mapping[str, fl
 
 
 def overall(results: Iterable[Result]) -> list[Result]:
-    """Leave out the results on single genres."""
+    """Return the overall results, without those on single genres."""
     return [result for result in results if result.genre == OVERALL]

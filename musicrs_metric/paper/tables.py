@@ -1,4 +1,4 @@
-"""Readers of the paper's figures."""
+"""Readers of the figures of the paper."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ SOURCE = "Surana et al. 2025, arXiv:2509.19469"
 OVERALL = "Overall"
 METRICS = ("recall@20", "ndcg@20")
 
-# `musicrs_metric.runs.references.fingerprint` of the published file: the only data that the paper's figures speak of.
+# `musicrs_metric.runs.references.fingerprint` of the published file: the data of the paper's figures.
 PUBLISHED_FINGERPRINT = "b25183be06964c691a5ec7bb731de6b35d12625b8f08d1f7a17cffaaad8145cf"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one system reached in one modality on one genre: a cell of Table 1.
+    """Result of one system in one modality on one genre: a cell of Table 1.
 
     Attributes:
         system: Its name.
@@ -40,10 +40,10 @@ class MusicDataset:
     Attributes:
         name: The dataset.
         reference: Authors and year.
-        source: Where its conversations come from.
+        source: Source of its conversations.
         real_conversations: Whether people wrote them.
         audio: Whether it comes with audio.
-        ground_truth: Whether it says what the right answer is.
+        ground_truth: Whether it has a ground truth.
         recommendation: Whether it evaluates recommendation.
         multimodal: Whether it takes more than one kind of input.
     """
@@ -74,7 +74,7 @@ class Example:
 
 
 def table1() -> list[Result]:
-    """Table 1: 29 systems and modalities on seven genres and overall, in the paper's order."""
+    """Return Table 1: 29 systems and modalities on seven genres and overall, in the paper's order."""
     return [
         Result(row["model"], row["paradigm"], row["modality"], row["genre"], _values(row))
         for row in _rows("table1.csv")
@@ -82,12 +82,12 @@ def table1() -> list[Result]:
 
 
 def published_chance() -> dict[str, dict[str, float]]:
-    """Genre, or "Overall", to measure to the expectation of a random ranking of the published pools, in [0, 1]."""
+    """Return the chance levels of the published pools: genre, or "Overall", to measure to level in [0, 1]."""
     return {row["genre"]: _values(row) for row in _rows("chance.csv")}
 
 
 def music_datasets() -> list[MusicDataset]:
-    """Figure 1: what sets MusiCRS apart from five other datasets, in the words of a yes or a no."""
+    """Return Figure 1: properties of MusiCRS and of five other datasets, each a yes or a no."""
     return [
         MusicDataset(
             row["dataset"], row["reference"], row["source"],
@@ -99,7 +99,7 @@ def music_datasets() -> list[MusicDataset]:
 
 
 def examples() -> list[Example]:
-    """Figure 2 and the two case studies, as ids of the published file."""
+    """Return Figure 2 and the two case studies, as ids of the published file."""
     return [Example(row["exhibit"], row["genre"], row["thread_id"]) for row in _rows("examples.csv")]
 
 

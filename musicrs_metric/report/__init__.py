@@ -1,1 +1,1 @@
-"""The exhibits of the benchmark from run folders: one JSON with every number; HTML, Markdown and figures made of it."""
+"""Reports on run folders: HTML, Markdown, figures, and one JSON with every number."""

@@ -1,4 +1,4 @@
-"""One thread seen whole: what was asked, what may be answered, and what each system ranked first."""
+"""Cases: single threads with query, pool, ground truth, and the first ranks of each system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..matching import Pool
 from ..runs.predictions import Prediction
 from ..runs.references import References
 from .document import Answer, Case, Item, ItemState, Link, Section, Sound
-from .report_data import Evidence
+from .report_data import ReportData
 from .runs import ReportRun
 from .threads import ClipAudio, Row
 
@@ -21,27 +21,27 @@ DEPTH = 20
 METRIC = "ndcg@20"
 _SHOWN = ("recall@20", "ndcg@20", "mrr")
 
-# What a page that is mailed around may carry of audio, in bytes.
+# Limits of embedded audio in bytes, so that the page can be sent by mail.
 _CLIP_LIMIT = 1_000_000
 _PAGE_LIMIT = 8_000_000
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
-def choose(evidence: Evidence) -> dict[str, str]:
-    """Choose the threads that say most: where the systems differ most, and where they differ least.
+def choose(data: ReportData) -> dict[str, str]:
+    """Choose two threads: those on which the systems differ most and least.
 
-    Only threads with a ground truth of at least median size: on a single item one lucky place decides everything.
-    With a single run: its best and its worst thread.
+    Only threads with a ground truth of at least median size count, because the rank of a single item is mostly chance.
+    For a single run the choice is its best and its worst thread.
 
     Args:
-        evidence: The runs.
+        data: The runs and their comparison.
 
     Returns:
-        Thread id to why it was chosen, one or two of them; of equal threads the first of the dataset, and of those
-        with an equal spread the one that the systems do worst on.
+        Thread id to the reason of the choice, for one or two threads. Of equal threads it is the first of the dataset.
+        Of threads with equal spread it is the one with the lowest scores.
     """
-    values = np.stack([run.system.table.values[METRIC] for run in evidence.runs])
-    sizes = np.array([len(items) for items in evidence.references.ground_truth])
+    values = np.stack([run.system.table.values[METRIC] for run in data.runs])
+    sizes = np.array([len(items) for items in data.references.ground_truth])
     kept = np.flatnonzero((sizes > 0) & (sizes >= np.median(sizes)))
     if not len(kept):
         return {}
@@ -55,7 +55,7 @@ def choose(evidence: Evidence) -> dict[str, str]:
         if single
         else (f"the systems differ most in {measure}", f"the systems differ least in {measure}")
     )
-    ids = evidence.references.thread_ids
+    ids = data.references.thread_ids
     chosen = {ids[most]: reasons[0]}
     chosen.setdefault(ids[least], reasons[1])
     return chosen
@@ -76,43 +76,43 @@ def check_cases(references: References, thread_ids: Sequence[str]) -> None:
 
 
 def case_section(
-    evidence: Evidence, chosen: Mapping[str, str], clips: Mapping[str, Sequence[ClipAudio]]
+    data: ReportData, chosen: Mapping[str, str], clips: Mapping[str, Sequence[ClipAudio]]
 ) -> tuple[Section, dict[str, ClipAudio]]:
     """Build the section.
 
     Args:
-        evidence: The runs.
-        chosen: Thread id to why it is shown.
+        data: The runs and their comparison.
+        chosen: Thread id to the reason of the choice.
         clips: Thread id to its encoded clips.
 
     Returns:
-        The section, and the clips that a page can carry, by the keys that its sounds name.
+        The section, and the clips to embed, by the keys that its sounds name.
     """
-    predictions = [run.predictions() for run in evidence.runs]
+    predictions = [run.predictions() for run in data.runs]
     embedded: dict[str, ClipAudio] = {}
     cases = []
     for thread_id, why in chosen.items():
-        place = evidence.references.position[thread_id]
-        thread = evidence.rows[place]
+        place = data.references.position[thread_id]
+        thread = data.rows[place]
         sounds = tuple(_sounds(thread_id, thread, clips.get(thread_id, ()), embedded))
         answers = tuple(
-            _answer(run, found.get(thread_id), evidence.references, place)
-            for run, found in zip(evidence.runs, predictions, strict=True)
+            _answer(run, found.get(thread_id), data.references, place)
+            for run, found in zip(data.runs, predictions, strict=True)
         )
-        cases.append(_case(evidence, place, why, sounds, answers))
+        cases.append(_case(data, place, why, sounds, answers))
     return Section("cases", "Cases: single threads, system by system", tuple(cases)), embedded
 
 
-def _case(evidence: Evidence, place: int, why: str, sounds: tuple[Sound, ...], answers: tuple[Answer, ...]) -> Case:
-    references, thread = evidence.references, evidence.rows[place]
+def _case(data: ReportData, place: int, why: str, sounds: tuple[Sound, ...], answers: tuple[Answer, ...]) -> Case:
+    references, thread = data.references, data.rows[place]
     candidates, truth = references.candidates[place], references.ground_truth[place]
-    gold = relevant_places(Pool(candidates), truth)
+    gold = relevant_positions(Pool(candidates), truth)
     facts = [("Subreddit", f"r/{references.groups['subreddit'][place]}"), ("Genre", references.groups["genre"][place])]
     if thread.get("query"):
         facts.append(("Query", thread["query"]))
     if thread.get("submission_entities"):
         facts.append(("Named by the asker", "; ".join(thread["submission_entities"])))
-    chance = evidence.runs[0].system.table.chance
+    chance = data.runs[0].system.table.chance
     if chance is not None:
         facts.append(("Chance level", _scores({name: float(chance[name][place]) for name in _SHOWN})))
     return Case(
@@ -140,7 +140,7 @@ def _answer(run: ReportRun, prediction: Prediction | None, references: Reference
 
 
 def judge(ranking: Sequence[str], candidates: Sequence[str], ground_truth: Sequence[str]) -> list[Item]:
-    """Say of every ranked string whether it is a hit, by the rule of `musicrs_metric.matching`.
+    """Return for every ranked string whether it is a hit, by the rule of `musicrs_metric.matching`.
 
     Args:
         ranking: Strings, best first.
@@ -148,10 +148,10 @@ def judge(ranking: Sequence[str], candidates: Sequence[str], ground_truth: Seque
         ground_truth: The relevant strings.
 
     Returns:
-        Items with the ranks that scores count: a repeated candidate is left out, an unknown string keeps its rank.
+        Items with the ranks that scores use. A repeated candidate is excluded. An unknown string keeps its rank.
     """
     pool = Pool(candidates)
-    gold = relevant_places(pool, ground_truth)
+    gold = relevant_positions(pool, ground_truth)
     seen: set[int] = set()
     items: list[Item] = []
     for text in ranking:
@@ -165,8 +165,8 @@ def judge(ranking: Sequence[str], candidates: Sequence[str], ground_truth: Seque
     return items
 
 
-def relevant_places(pool: Pool, ground_truth: Sequence[str]) -> set[int]:
-    """Places in the pool of the ground truth that it holds."""
+def relevant_positions(pool: Pool, ground_truth: Sequence[str]) -> set[int]:
+    """Return the positions of the ground truth in the pool."""
     return {place for place in map(pool.resolve, ground_truth) if place is not None}
 
 
@@ -175,7 +175,7 @@ def _scores(values: Mapping[str, float]) -> str:
 
 
 def _sounds(thread_id: str, thread: Row, clips: Sequence[ClipAudio], embedded: dict[str, ClipAudio]) -> Iterator[Sound]:
-    """Describe the clips, and put those that a page can carry into `embedded`."""
+    """Describe the clips, and add those that fit into the page to `embedded`."""
     for i, clip in enumerate(clips):
         info = (thread.get("clip_info") or [])[i : i + 1]
         label = f"Clip {i + 1}"

@@ -14,30 +14,32 @@ from ..runs.references import DEFAULT_DATASET
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, each with run.json and predictions.jsonl.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the report; files of an earlier one are replaced.")
+        Path, typer.Option("--out", "-o", help="Folder for the report. Files of an earlier report are replaced.")
     ],
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Directory or name of the dataset that the runs were made on.")
+        str, typer.Option("--dataset", "-d", help="Directory or name of the dataset of the runs.")
     ] = DEFAULT_DATASET,
     case: Annotated[
         list[str] | None,
-        typer.Option(help="Thread to show with every system's first 20; may be repeated (default: two telling ones)."),
+        typer.Option(
+            help="Thread to show with the first 20 ranks of every system; may be repeated. [two chosen threads]"
+        ),
     ] = None,
     reported: Annotated[
         bool | None,
         typer.Option(
             "--reported/--no-reported",
-            help="Set the paper's own figures beside (default: where the dataset is the published one).",
+            help="Add the figures of the paper. [if the dataset is the published one]",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and tests.")] = 0,
-    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,
+    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of resamples.")] = RESAMPLES,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Take runs that lack predictions, too; these count as 0.")
+        bool, typer.Option("--partial", help="Accept runs that lack predictions; these count as 0.")
     ] = False,
 ) -> None:
-    """Write the benchmark's exhibits for some runs: HTML, Markdown, figures, and one JSON with every number."""
+    """Write a report on runs: HTML, Markdown, figures, and one JSON with every number."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -1,4 +1,4 @@
-"""Figure 3: which genres and entities the dataset covers, and how its dialogues are built."""
+"""Figure 3: genres and entities of the dataset, and the structure of its threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..base import numbers
 from ..base.genres import macro_of
 from ..base.tables import Column, Table, row
 from .document import Figure, Panel, Section, Series
-from .report_data import Evidence
+from .report_data import ReportData
 from .threads import Row
 
 _MOST_BINS = 12
@@ -19,11 +19,11 @@ _MOST_BINS = 12
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something that is counted in every thread.
+    """A count per thread.
 
     Attributes:
-        name: For the table.
-        title: For the panel.
+        name: Name in the table.
+        title: Title of the panel.
         values: One per thread.
     """
 
@@ -32,16 +32,16 @@ class Quantity:
     values: Sequence[int]
 
 
-def coverage_section(evidence: Evidence) -> Section:
+def coverage_section(data: ReportData) -> Section:
     """Build the section."""
-    genre_of = evidence.references.groups["genre"]
-    genres = sorted(evidence.genres, key=lambda genre: (list(numbers.MACROS).index(macro_of(genre)), genre))
+    genre_of = data.references.groups["genre"]
+    genres = sorted(data.genres, key=lambda genre: (list(numbers.MACROS).index(macro_of(genre)), genre))
     members = {genre: [i for i, found in enumerate(genre_of) if found == genre] for genre in genres}
     macros = tuple(numbers.MACROS[macro_of(genre)] for genre in genres)
-    quantities = _quantities(evidence)
+    quantities = _quantities(data)
     threads = [len(members[genre]) for genre in genres]
-    relevant = [_distinct(evidence.references.ground_truth, members[genre]) for genre in genres]
-    pooled = [_distinct(evidence.references.candidates, members[genre]) for genre in genres]
+    relevant = [_distinct(data.references.ground_truth, members[genre]) for genre in genres]
+    pooled = [_distinct(data.references.candidates, members[genre]) for genre in genres]
     panels = (
         _bars("Threads", genres, threads, macros),
         _bars("Distinct ground-truth entities", genres, relevant, macros),
@@ -56,13 +56,13 @@ def coverage_section(evidence: Evidence) -> Section:
         panels=panels,
         columns=3,
         legend=tuple(dict.fromkeys(macros)),
-        data=_table(evidence, genres, members, (threads, relevant, pooled), quantities),
+        data=_table(data, genres, members, (threads, relevant, pooled), quantities),
     )
     return Section("figure-3", "Figure 3: coverage of the dataset", (figure,))
 
 
-def _quantities(evidence: Evidence) -> list[Quantity]:
-    references, rows = evidence.references, evidence.rows
+def _quantities(data: ReportData) -> list[Quantity]:
+    references, rows = data.references, data.rows
     found = [
         Quantity("ground truth", "Ground-truth items", [len(items) for items in references.ground_truth]),
         Quantity("pool", "Candidates in the pool", [len(pool) for pool in references.candidates]),
@@ -90,13 +90,13 @@ def _histogram(quantity: Quantity) -> Panel:
 
 
 def bins(values: Sequence[int]) -> tuple[list[str], list[int]]:
-    """Count whole numbers in at most twelve bins of equal, round width; the last takes the few that are far larger.
+    """Count whole numbers in at most twelve bins of equal, round width. The last bin also holds the few largest ones.
 
     Args:
         values: At least one.
 
     Returns:
-        Labels of the bins ("5–9", "5" for a width of 1, "60+" for an open end) and how many values lie in each.
+        Labels of the bins ("5–9", "5" for a width of 1, "60+" for an open end), and the number of values in each.
     """
     low, high, most = min(values), sorted(values)[math.ceil(len(values) * 0.95) - 1], max(values)
     width = next(
@@ -119,19 +119,19 @@ def _bin_label(first: int, last: int) -> str:
 
 
 def _table(
-    evidence: Evidence,
+    data: ReportData,
     genres: Sequence[str],
     members: dict[str, list[int]],
     counts: tuple[Sequence[int], Sequence[int], Sequence[int]],
     quantities: Sequence[Quantity],
 ) -> Table:
-    n = len(evidence.references)
+    n = len(data.references)
     everyone = list(range(n))
     lines = [
         (genre, numbers.MACROS[macro_of(genre)], members[genre], relevant, pooled)
         for genre, relevant, pooled in zip(genres, counts[1], counts[2], strict=True)
     ]
-    references = evidence.references
+    references = data.references
     total = (_distinct(references.ground_truth, everyone), _distinct(references.candidates, everyone))
     lines.append(("all", numbers.UNDEFINED, everyone, *total))
     return Table(

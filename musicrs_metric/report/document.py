@@ -1,4 +1,4 @@
-"""What a report says, block by block. Every text is final here: renderings print it and work out no number."""
+"""Blocks of a report. Every text is final here. Renderers compute no number. `report.json` holds these fields."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Series:
     """Values of one kind across the labels of a panel.
 
     Attributes:
-        name: For the legend; empty where the panel has one series.
-        values: One per label; None where undefined.
-        texts: What stands at each bar; empty for none.
+        name: Name in the legend; empty if the panel has one series.
+        values: One per label; None if undefined.
+        texts: Text at each bar; empty for none.
         low: Lower ends of the intervals; empty for none.
         high: Upper ends.
     """
@@ -35,13 +35,13 @@ class Panel:
     """One set of axes.
 
     Attributes:
-        title: Above it.
-        labels: What the values belong to.
-        groups: One per label: decides colour and hatch or marker; empty for none.
-        series: What is drawn.
-        ticks: Where the value axis has its ticks.
-        tick_texts: What stands there.
-        line: Where a line across is drawn; None for none.
+        title: Title above the axes.
+        labels: Labels of the values.
+        groups: One per label, for colour and hatch or marker; empty for none.
+        series: The values.
+        ticks: Ticks of the value axis.
+        tick_texts: Labels of the ticks.
+        line: Value of a line across the panel, or None.
     """
 
     title: str
@@ -59,10 +59,10 @@ class Figure:
 
     Attributes:
         name: Stem of its files.
-        caption: Below it.
+        caption: Caption below the figure.
         style: "bars" or "dots".
-        panels: In reading order.
-        columns: Panels in a row.
+        panels: Panels in reading order.
+        columns: Panels per row.
         legend: Entries of the legend: group, or the name of the line.
         data: The same numbers as a table.
     """
@@ -90,9 +90,9 @@ class Sound:
     """A clip of a case.
 
     Attributes:
-        label: What it is, with its place and length.
-        key: Name under which the HTML page finds the audio; None where the page leaves it out.
-        note: Why it was left out; empty otherwise.
+        label: Name, start and length.
+        key: Key of the audio in the HTML page; None if the page does not embed it.
+        note: Reason why it is not embedded; empty otherwise.
     """
 
     label: str
@@ -111,7 +111,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one system ranked first in one thread."""
+    """First ranks of one system in one thread."""
 
     system: str
     summary: str
@@ -120,7 +120,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A place on the web that the asker named; nothing is loaded from it."""
+    """A link of the post. The page loads nothing from it."""
 
     text: str
     url: str
@@ -128,7 +128,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thread and what the systems made of it."""
+    """One thread with the rankings of all systems."""
 
     title: str
     why: str
@@ -147,7 +147,7 @@ Block = Text | Table | Figure | Case
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report; `key` is its anchor."""
+    """A part of the report. `key` is its anchor."""
 
     key: str
     title: str
@@ -156,14 +156,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The whole report as shown."""
+    """The whole report."""
 
     title: str
     lead: tuple[str, ...]
     sections: tuple[Section, ...]
 
     def figures(self) -> Iterable[Figure]:
-        """Every figure, in order."""
+        """Yield every figure, in order."""
         for section in self.sections:
             for block in section.blocks:
                 if isinstance(block, Figure):

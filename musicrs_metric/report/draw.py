@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-# Okabe and Ito's palette tells groups apart for colour-blind eyes; hatches and markers do so on a grey print.
+# Okabe and Ito's palette separates groups for colour-blind readers. Hatches and markers do so in grey prints.
 _HATCHES = ("", "////", "....", "xxxx")
 _BAR_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7")
 _MARKERS = {"audio": "^", "query": "s", "audio + query": "o"}
 
-# What stands for the ink and the ground of a page: one in dark mode puts its own in their place.
+# Placeholders for the ink and the ground of a page. A page in dark mode replaces them.
 INK = "#1b1b1f"
 GROUND = "#fffffe"
 # Colour and filling of the markers: orange, blue with an open middle, ink.
@@ -80,7 +80,7 @@ def draw(figure: Figure) -> dict[str, bytes]:
 
 
 def inline_svg(svg: bytes, label: str) -> str:
-    """Make an SVG file part of a page: no prologue, no fixed size, the page's ink, a name for screen readers.
+    """Return an SVG file as part of a page: no prologue, no fixed size, the page's ink, a name for screen readers.
 
     Args:
         svg: A file as `draw` makes it.
@@ -123,15 +123,15 @@ def _drawing(figure: Figure) -> Drawing:
             # One scale for a row of panels, the first label on top.
             axes.set_ylim(max(len(panel.labels) for panel in line) - 0.4, -0.6)
     _legend(drawing, figure)
-    _settle(drawing)
+    _finish_layout(drawing)
     return drawing
 
 
-def _settle(drawing: Drawing) -> None:
-    """Lay out once and round: the solver's last digits differ from run to run, and files would with them."""
+def _finish_layout(drawing: Drawing) -> None:
+    """Lay out once and round. The solver's last digits differ from run to run, and so would the files."""
     engine = drawing.get_layout_engine()
     if engine is not None:
-        for _ in range(2):  # long labels find their place in the second pass
+        for _ in range(2):  # long labels need the second pass
             engine.execute(drawing)
     drawing.set_layout_engine("none")
     for axes in drawing.axes:
@@ -188,7 +188,7 @@ def _draw_dots(axes: Axes, panel: Panel, *, labelled: bool) -> None:
 
 
 def _look(group: str) -> dict[str, Any]:
-    """Colour and filling tell the paradigm, the marker tells the modality."""
+    """Return colour and filling for the paradigm, and the marker for the modality."""
     paradigm, _, modality = group.partition(", ")
     colour, middle = _PARADIGMS.get(paradigm, (INK, INK))
     marker = _MARKERS.get(modality, "D")

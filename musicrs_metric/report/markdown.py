@@ -1,4 +1,4 @@
-"""The report as Markdown, for a repository or an issue: the same blocks, figures as files beside it."""
+"""The report as Markdown, for a repository or an issue. Its figures are files in the same folder."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _STATES = {"hit": "**{}** ✓", "miss": "{}", "unknown": "*{}* ?"}
 
 
 def render_markdown(document: Document) -> str:
-    """Print a document as Markdown with tables.
+    """Write a document as Markdown with tables.
 
     Args:
         document: The report.
 
     Returns:
-        The file.
+        The text of the file.
     """
     lines = [f"# {escape_markdown(document.title)}", *map(escape_markdown, document.lead)]
     for section in document.sections:

@@ -1,4 +1,4 @@
-"""The paper's Figures 1 and 2 as data: how MusiCRS differs from other datasets, and which threads the paper shows."""
+"""Figures 1 and 2 of the paper as data: properties of music datasets, and the threads that the paper shows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..base import numbers
 from ..base.tables import Column, Row, Table, row
 from ..paper.tables import SOURCE, examples, music_datasets
 from .document import Section
-from .report_data import Evidence
+from .report_data import ReportData
 
 _SHOWN = 4
 
 
-def related_section(evidence: Evidence) -> Section:
+def related_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("figures-1-2", "Figures 1 and 2 of the paper, as data", (_datasets(), _examples(evidence)))
+    return Section("figures-1-2", "Figures 1 and 2 of the paper, as data", (_datasets(), _examples(data)))
 
 
 def _datasets() -> Table:
@@ -39,10 +39,10 @@ def _datasets() -> Table:
     )  # fmt: skip
 
 
-def _examples(evidence: Evidence) -> Table:
-    rows = tuple(_example_rows(evidence))
+def _examples(data: ReportData) -> Table:
+    rows = tuple(_example_rows(data))
     columns = [Column(name, "left") for name in ("Exhibit", "Genre", "Thread", "Query", "Ground truth, first items")]
-    absent = "A dash stands for a thread that this dataset does not have."
+    absent = "A dash marks a thread that this dataset does not have."
     notes = (
         (absent,)
         if any(numbers.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)
@@ -51,11 +51,11 @@ def _examples(evidence: Evidence) -> Table:
     return Table(f"Threads that the paper shows ({SOURCE}, Figure 2 and case studies).", tuple(columns), rows, notes)
 
 
-def _example_rows(evidence: Evidence) -> Iterator[Row]:
+def _example_rows(data: ReportData) -> Iterator[Row]:
     for example in examples():
-        place = evidence.references.position.get(example.thread_id)
+        place = data.references.position.get(example.thread_id)
         query, truth = numbers.UNDEFINED, numbers.UNDEFINED
         if place is not None:
-            query = evidence.rows[place].get("query") or numbers.UNDEFINED
-            truth = "; ".join(evidence.references.ground_truth[place][:_SHOWN])
+            query = data.rows[place].get("query") or numbers.UNDEFINED
+            truth = "; ".join(data.references.ground_truth[place][:_SHOWN])
         yield row(example.exhibit, example.genre, example.thread_id, query, truth)

@@ -1,4 +1,4 @@
-"""Everything that the sections of a report are written from."""
+"""Data, runs and comparison that the sections of a report use."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .threads import Row
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ReportData:
     """Data, runs and their comparison.
 
     Attributes:
         references: Pools and labels.
-        rows: What else is known of each thread, in the same order.
+        rows: Other columns of each thread, in the same order.
         runs: In the order of Table 1; at least one.
-        comparison: Of all runs; None for a single one.
-        reported: Whether the paper's own figures are set beside.
-        resamples: Resamples of every interval.
-        seed: Of every interval.
+        comparison: Comparison of all runs; None for a single run.
+        reported: Whether the report adds the figures of the paper.
+        resamples: Number of resamples of every interval.
+        seed: Seed of every interval.
     """
 
     references: References
@@ -39,26 +39,26 @@ class Evidence:
 
     @property
     def published(self) -> bool:
-        """Whether these are the data that the paper's figures speak of."""
+        """Return whether these are the data of the paper's figures."""
         return self.references.fingerprint == PUBLISHED_FINGERPRINT
 
     @property
     def genres(self) -> list[str]:
-        """The genres of the dataset, the paper's seven first and in its order."""
+        """Return the genres of the dataset, the paper's seven first and in its order."""
         present = set(self.references.groups["genre"])
         return in_order(present)
 
     def chance(self, genre: str = OVERALL) -> dict[str, float | None]:
-        """Measure to chance level on a genre, or overall."""
+        """Return measure to chance level on a genre, or overall."""
         return scores_on(self.runs[0], genre).chance or {}
 
     def standing(self, run: ReportRun, metric: str) -> Standing | None:
-        """How a run stands among the others; None where there are none."""
+        """Return the standing of a run among the others; None for a single run."""
         if self.comparison is None:
             return None
         return next(found for found in self.comparison.metrics[metric].standings if found.system == run.label)
 
 
 def scores_on(run: ReportRun, genre: str) -> Scores:
-    """The scores of a run on a genre, or overall."""
+    """Return the scores of a run on a genre, or overall."""
     return run.scores if genre == OVERALL else run.scores.by["genre"][genre]

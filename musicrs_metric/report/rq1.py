@@ -1,4 +1,4 @@
-"""RQ1: does adding a modality help? Paired gains of systems that were run in several modalities."""
+"""RQ1: the gain of another modality, for systems that were run in several modalities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..compare.results import Pair
 from ..paper.findings import best_modality
 from ..paper.tables import METRICS, table1
 from .document import Block, Section, Text
-from .report_data import Evidence
+from .report_data import ReportData
 from .runs import MODALITIES, ReportRun, results
 
 # "A minus B" is shown for these pairs.
@@ -21,20 +21,20 @@ _GAINS = (("audio_query", "query_only"), ("audio_query", "audio_only"), ("query_
 Family = Mapping[str, ReportRun]
 
 
-def modality_section(evidence: Evidence) -> Section:
+def modality_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("rq1", "RQ1: does adding a modality help?", tuple(_blocks(evidence)))
+    return Section("rq1", "RQ1: does adding a modality help?", tuple(_blocks(data)))
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
-    families = _families(evidence)
-    compared = {name: _compared(evidence, family) for name, family in families.items()}
+def _blocks(data: ReportData) -> Iterator[Block]:
+    families = _families(data)
+    compared = {name: _compared(data, family) for name, family in families.items()}
     if families:
-        yield from _sentences(evidence, families, compared)
-        yield _table(evidence, families, compared)
+        yield from _sentences(data, families, compared)
+        yield _table(data, families, compared)
     else:
-        yield Text("No system of this report was run in more than one modality, so that no gain can be told.")
-    if evidence.reported:
+        yield Text("No system of this report was run in more than one modality, so there is no gain to report.")
+    if data.reported:
         best = best_modality(table1())
         combined = [name for name, modality in best.items() if modality == "audio_query"]
         yield Text(
@@ -43,32 +43,30 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
         )
 
 
-def _families(evidence: Evidence) -> dict[str, dict[str, ReportRun]]:
-    """Systems with several modalities; of two runs of one system in one modality the first."""
+def _families(data: ReportData) -> dict[str, dict[str, ReportRun]]:
+    """Return the systems with several modalities. Of two runs of one system in one modality the first counts."""
     families: dict[str, dict[str, ReportRun]] = {}
-    for run in evidence.runs:
+    for run in data.runs:
         families.setdefault(run.card.name, {}).setdefault(run.card.modality, run)
     return {name: family for name, family in families.items() if len(family) > 1}
 
 
-def _sentences(
-    evidence: Evidence, families: Mapping[str, Family], compared: Mapping[str, Comparison]
-) -> Iterator[Text]:
-    best = best_modality(results(evidence.runs))
+def _sentences(data: ReportData, families: Mapping[str, Family], compared: Mapping[str, Comparison]) -> Iterator[Text]:
+    best = best_modality(results(data.runs))
     if not best:
         return
     combined = [name for name, modality in best.items() if modality == "audio_query"]
-    told = (
+    text = (
         f"{len(combined)} of {numbers.plural(len(best), 'multimodal system')} "
         f"{'has its' if len(combined) == 1 else 'have their'} highest overall recall@20 with audio and query combined"
     )
     if combined:
         sure = [name for name in combined if _surely_better(families[name], compared[name])]
-        told += (
+        text += (
             f" ({numbers.listing(combined)}); for {len(sure)} of these the gain over the better single modality is "
-            "more than luck"
+            "significant"
         )
-    yield Text(f"{told}.")
+    yield Text(f"{text}.")
 
 
 def _surely_better(family: Family, comparison: Comparison) -> bool:
@@ -78,14 +76,14 @@ def _surely_better(family: Family, comparison: Comparison) -> bool:
     return pair.significant and pair.difference > 0
 
 
-def _table(evidence: Evidence, families: Mapping[str, Family], compared: Mapping[str, Comparison]) -> Table:
+def _table(data: ReportData, families: Mapping[str, Family], compared: Mapping[str, Comparison]) -> Table:
     rows: list[Row] = []
     for name, family in families.items():
         comparison = compared[name]
         rows.append(Row((cell(name),), "heading"))
         rows += [_row(comparison, metric, family, numbers.measure_label(metric)) for metric in METRICS]
         if 0 < comparison.n_common < comparison.n:
-            common = _compared(evidence, family, common_only=True)
+            common = _compared(data, family, common_only=True)
             where = f"on the {numbers.plural(common.n, 'thread')} that all of them answered, with audio"
             rows += [_row(common, metric, family, numbers.measure_label(metric), where) for metric in METRICS]
     gains = [f"gain of {_SHORT[a]} over {_SHORT[b]}" for a, b in _GAINS]
@@ -128,8 +126,8 @@ def _pair(comparison: Comparison, metric: str, family: Family, a: str, b: str) -
     return next(pair for pair in comparison.metrics[metric].pairs if (pair.a, pair.b) == names)
 
 
-def _compared(evidence: Evidence, family: Family, *, common_only: bool = False) -> Comparison:
-    """The runs of one system, ordered so that each pair is "A minus B" as `_GAINS` has it."""
+def _compared(data: ReportData, family: Family, *, common_only: bool = False) -> Comparison:
+    """Compare the runs of one system, ordered so that each pair is "A minus B" of `_GAINS`."""
     order = ("audio_query", "query_only", "audio_only")
     systems = [family[modality].system for modality in order if modality in family]
-    return compare(systems, METRICS, common_only=common_only, resamples=evidence.resamples, seed=evidence.seed)
+    return compare(systems, METRICS, common_only=common_only, resamples=data.resamples, seed=data.seed)

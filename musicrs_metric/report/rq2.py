@@ -1,37 +1,39 @@
-"""RQ2: how do the paradigms compare? Means over a paradigm's rows, paired over the same threads."""
+"""RQ2: comparison of the paradigms, by means over their rows, paired on the same threads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ..base import numbers
 from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..compare import Comparison, System, compare
 from ..paper.findings import below_chance, overall, paradigm_means
 from ..paper.tables import METRICS, OVERALL, published_chance, table1
-from ..scoring import Scores, summarise
-from .average import average
+from ..scoring import Scores, ThreadTable, summarise
 from .document import Block, Section, Text
-from .report_data import Evidence
+from .report_data import ReportData
 from .runs import PARADIGMS, ReportRun
 from .table1 import NOTE_SIGNS, SIGNS
 
 
-def paradigm_section(evidence: Evidence) -> Section:
+def paradigm_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("rq2", "RQ2: how do the paradigms compare?", tuple(_blocks(evidence)))
+    return Section("rq2", "RQ2: how do the paradigms compare?", tuple(_blocks(data)))
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
+def _blocks(data: ReportData) -> Iterator[Block]:
     runs = {
-        paradigm: [run for run in evidence.runs if run.card.paradigm == paradigm]
+        paradigm: [run for run in data.runs if run.card.paradigm == paradigm]
         for paradigm in PARADIGMS
-        if any(run.card.paradigm == paradigm for run in evidence.runs)
+        if any(run.card.paradigm == paradigm for run in data.runs)
     }
     systems = [System(paradigm, average([run.system.table for run in found])) for paradigm, found in runs.items()]
-    rows = [_paradigm_row(system.name, runs[system.name], _summary(evidence, system)) for system in systems]
+    rows = [_paradigm_row(system.name, runs[system.name], _summary(data, system)) for system in systems]
     if len(systems) > 1:
-        comparison = compare(systems, METRICS, resamples=evidence.resamples, seed=evidence.seed)
+        comparison = compare(systems, METRICS, resamples=data.resamples, seed=data.seed)
         rows += [_difference_row(comparison, i) for i in range(len(comparison.metrics[METRICS[0]].pairs))]
     yield Table(
         "Means over the rows of each paradigm in Table 1 (every system in every modality weighs the same), in per "
@@ -44,15 +46,15 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
         (
             f"In a mean: {NOTE_SIGNS}",
             "▲ ▼ in a difference: a paired t test after Holm's correction over the pairs of paradigms. The intervals "
-            "speak of other threads, not of other systems.",
+            "cover other threads, not other systems.",
         ),
     )  # fmt: skip
-    if evidence.reported:
+    if data.reported:
         yield from _reported()
 
 
-def _summary(evidence: Evidence, system: System) -> Scores:
-    return summarise(system.table, seed=evidence.seed, resamples=evidence.resamples)
+def _summary(data: ReportData, system: System) -> Scores:
+    return summarise(system.table, seed=data.seed, resamples=data.resamples)
 
 
 def _paradigm_row(paradigm: str, runs: list[ReportRun], scores: Scores) -> Row:
@@ -97,6 +99,21 @@ def _reported() -> Iterator[Text]:
     levels = " / ".join(numbers.percent(chance[OVERALL][metric]) for metric in METRICS)
     yield Text(
         f"Reported by the paper, recall@20 / nDCG@20, means over overall rows: {'; '.join(shown)}. Chance on the "
-        f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows lie below it on "
+        f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows are below it on "
         f"recall@20 and {below['ndcg@20']} on nDCG@20."
     )
+
+
+def average(tables: Sequence[ThreadTable]) -> ThreadTable:
+    """Average the values of several systems per thread, as if they were one system. Every system weighs the same.
+
+    Args:
+        tables: At least one, over the same threads.
+
+    Returns:
+        A table of the means. Hits, chance and ceiling are those of the first. A thread that any system lacks counts as
+        one without a prediction.
+    """
+    missing = np.logical_or.reduce([table.hits.missing for table in tables])
+    values = {name: np.mean([table.values[name] for table in tables], axis=0) for name in tables[0].values}
+    return replace(tables[0], values=values, hits=replace(tables[0].hits, missing=missing))

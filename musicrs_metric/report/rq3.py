@@ -1,4 +1,4 @@
-"""RQ3: which genres are hard? Scores by genre, macro-genre and subreddit, each beside its own chance level."""
+"""RQ3: difficulty of the genres. Scores by genre, macro-genre and subreddit, each with its own chance level."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..compare.assemble import SMALL_GROUP
 from ..intervals import SMALLEST_SAMPLE, mean_intervals
 from ..paper.findings import peaks
 from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
-from .average import average
 from .document import Block, Section, Text
-from .report_data import Evidence
+from .report_data import ReportData
+from .rq2 import average
 from .table1 import NOTE_SIGNS, SIGNS
 
 _TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}
@@ -29,8 +29,8 @@ class Lift:
     Attributes:
         mean: In [0, 1].
         chance: Chance level of the same threads.
-        interval: Of mean minus chance; None where the threads are too few.
-        verdict: On the threads for which all systems have a prediction; None where there is none.
+        interval: Interval of mean minus chance; None if the threads are too few.
+        verdict: Verdict on the threads for which all systems have a prediction; None without such threads.
     """
 
     mean: float
@@ -40,30 +40,30 @@ class Lift:
 
     @property
     def sign(self) -> str:
-        """The verdict as a sign."""
+        """Return the verdict as a sign."""
         return SIGNS[self.verdict]
 
 
-def genre_section(evidence: Evidence) -> Section:
+def genre_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("rq3", "RQ3: which genres are hard?", tuple(_blocks(evidence)))
+    return Section("rq3", "RQ3: which genres are hard?", tuple(_blocks(data)))
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
-    lifts = {grouping: _lifts(evidence, grouping) for grouping in _TITLES}
+def _blocks(data: ReportData) -> Iterator[Block]:
+    lifts = {grouping: _lifts(data, grouping) for grouping in _TITLES}
     yield from _sentences(lifts["genre"])
     for grouping in _TITLES:
         if len(lifts[grouping]) > 1:
-            yield _table(evidence, grouping, lifts[grouping])
-    if evidence.reported:
+            yield _table(data, grouping, lifts[grouping])
+    if data.reported:
         yield _reported_peaks()
 
 
-def _lifts(evidence: Evidence, grouping: str) -> dict[str, dict[str, Lift]]:
-    """Group to measure to lift, groups in the order of the tables."""
-    table = average([run.system.table for run in evidence.runs])
-    labels = np.asarray(evidence.references.groups[grouping], dtype=object)
-    order: Sequence[str] = evidence.genres if grouping == "genre" else sorted(set(labels.tolist()))
+def _lifts(data: ReportData, grouping: str) -> dict[str, dict[str, Lift]]:
+    """Return group to measure to lift, groups in the order of the tables."""
+    table = average([run.system.table for run in data.runs])
+    labels = np.asarray(data.references.groups[grouping], dtype=object)
+    order: Sequence[str] = data.genres if grouping == "genre" else sorted(set(labels.tolist()))
     chance = table.chance or {}
     found: dict[str, dict[str, Lift]] = {}
     for group in order:
@@ -72,8 +72,8 @@ def _lifts(evidence: Evidence, grouping: str) -> dict[str, dict[str, Lift]]:
         levels = np.stack([chance[metric][chosen] for metric in METRICS], axis=1)
         bounds = mean_intervals(
             values - levels,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
+            resamples=data.resamples,
+            seed=data.seed,
             bounds=(-float(levels.max()), 1.0 - float(levels.min())),
         )
         answered = chosen & ~table.hits.missing
@@ -99,7 +99,7 @@ def _sentences(lifts: dict[str, dict[str, Lift]]) -> Iterator[Text]:
     yield Text(
         f"Averaged over the systems of this report, recall@20 runs from {_extreme(raw, lowest=True)} to "
         f"{_extreme(raw)}. Chance alone, which depends on the sizes of pools and ground truths only, runs from "
-        f"{_extreme(level, lowest=True)} to {_extreme(level)}: genres are to be compared by what is above it."
+        f"{_extreme(level, lowest=True)} to {_extreme(level)}: compare genres by the difference from chance."
     )
     above = [genre for genre, of in lifts.items() if of[metric].sign == "▲"]
     below = [genre for genre, of in lifts.items() if of[metric].sign == "▼"]
@@ -115,12 +115,12 @@ def _extreme(values: dict[str, float], *, lowest: bool = False) -> str:
     return f"{numbers.percent(values[genre])} ({genre})"
 
 
-def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]]) -> Table:
-    with_reported = evidence.reported and grouping == "genre"
+def _table(data: ReportData, grouping: str, lifts: dict[str, dict[str, Lift]]) -> Table:
+    with_reported = data.reported and grouping == "genre"
     reported = peaks(table1()) if with_reported else {}
     rows = []
     for group, of in lifts.items():
-        cells = [*_lift_cells(evidence, grouping, group, of)]
+        cells = [*_lift_cells(data, grouping, group, of)]
         if with_reported:
             cells.append(_reported_cell(reported.get(group)))
         rows.append(Row(tuple(cells)))
@@ -131,9 +131,9 @@ def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]])
     if with_reported:
         heads.append(Column("Reported best", "left"))
     notes = (
-        f"{NOTE_SIGNS} The interval is that of the difference from chance, in percentage points; it is left out below "
+        f"{NOTE_SIGNS} The interval is that of the difference from chance, in percentage points; there is none below "
         f"{SMALLEST_SAMPLE} threads. "
-        f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly the luckiest one.",
+        f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly best by chance.",
     )
     return Table(
         f"By {_TITLES[grouping].lower()}: recall@20 / nDCG@20 in per cent, averaged over the systems of this report.",
@@ -143,8 +143,8 @@ def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]])
     )
 
 
-def _lift_cells(evidence: Evidence, grouping: str, group: str, lifts: dict[str, Lift]) -> Iterator[Cell]:
-    scores = [run.scores.by[grouping][group] for run in evidence.runs]
+def _lift_cells(data: ReportData, grouping: str, group: str, lifts: dict[str, Lift]) -> Iterator[Cell]:
+    scores = [run.scores.by[grouping][group] for run in data.runs]
     best = max(range(len(scores)), key=lambda i: scores[i].values["recall@20"] or 0.0)
     n, shown = scores[0].n, [lifts[metric] for metric in METRICS]
     yield cell(numbers.MACROS.get(group, group))
@@ -155,7 +155,7 @@ def _lift_cells(evidence: Evidence, grouping: str, group: str, lifts: dict[str, 
         tuple(Part(numbers.points(lift.mean - lift.chance), sign=lift.sign) for lift in shown),
         " / ".join(numbers.points_bounds(lift.interval) for lift in shown),
     )
-    yield cell(evidence.runs[best].label, numbers.percent(scores[best].values["recall@20"]))
+    yield cell(data.runs[best].label, numbers.percent(scores[best].values["recall@20"]))
 
 
 def _reported_cell(best: Result | None) -> Cell:

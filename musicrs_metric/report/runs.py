@@ -1,4 +1,4 @@
-"""The runs of a report: read, judged, scored, and named so that no two look alike."""
+"""Runs of a report: reading, scoring, and unique names."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MODALITIES = ("audio_only", "query_only", "audio_query")
 
 @dataclass(frozen=True)
 class ReportRun:
-    """A run with all that the report says of it.
+    """A run with its card, values and scores.
 
     Attributes:
-        folder: Where it lies.
+        folder: Its folder.
         card: Its run card.
         system: Its values per thread, under a name that is unique in the report.
         scores: Their means by genre, subreddit and macro-genre.
-        warnings: What a reader must know of its prediction file, in words.
+        warnings: Warnings about its prediction file.
     """
 
     folder: Path
@@ -44,12 +44,12 @@ class ReportRun:
 
     @property
     def filled(self) -> FilledScores | None:
-        """What was appended to its answers; None where its predictions do not say."""
+        """Return its filled part; None if its predictions do not state it."""
         return self.system.filled
 
     @property
     def label(self) -> str:
-        """Its unique name."""
+        """Return its unique name."""
         return self.system.name
 
     def predictions(self) -> dict[str, Prediction]:
@@ -70,11 +70,11 @@ def read_runs(
 
     Args:
         folders: Folders with `run.json` and `predictions.jsonl`.
-        references: The dataset that they ran on.
-        seed: Of the intervals.
-        resamples: Of the intervals.
-        partial: Whether runs that lack predictions are taken, which count as 0.
-        step: Told which folder is being read.
+        references: The dataset of the runs.
+        seed: Seed of the intervals.
+        resamples: Number of resamples of the intervals.
+        partial: Whether to accept runs that lack predictions; these count as 0.
+        step: Called with the name of each step.
 
     Returns:
         The runs as Table 1 orders them: by paradigm, then in the order given, a system's modalities together.
@@ -90,8 +90,8 @@ def read_runs(
         n_missing = int(run.system.table.hits.missing.sum())
         if n_missing and not partial:
             raise UserError(
-                f"{folder}: no prediction for {n_missing} of {len(references)} threads; finish the run, leave it out, "
-                "or give --partial, and they count as 0"
+                f"{folder}: no prediction for {n_missing} of {len(references)} threads; finish the run, exclude "
+                "it, or give --partial to count them as 0"
             )
         found.append((folder, run.card, run.system, run.warnings))
     names = _labels([(card, folder) for folder, card, *_ in found])
@@ -115,7 +115,7 @@ def read_runs(
 
 
 def config_of(folders: Sequence[Path]) -> str:
-    """The configuration that some run folders were made on: that of the first, the others having the same pools.
+    """Return the configuration of some run folders: that of the first. The others must have the same pools.
 
     Args:
         folders: Run folders.
@@ -143,7 +143,7 @@ def _data(card: RunCard) -> str:
 
 
 def results(runs: Sequence[ReportRun]) -> list[Result]:
-    """The runs as the cells of Table 1, the form that the paper's own figures have."""
+    """Return the runs as cells of Table 1, the form of the paper's own figures."""
     found = []
     for run in runs:
         cells = {OVERALL: run.scores} | run.scores.by["genre"]
@@ -154,7 +154,7 @@ def results(runs: Sequence[ReportRun]) -> list[Result]:
 
 
 def _labels(cards: Sequence[tuple[RunCard, Path]]) -> list[str]:
-    """The name; with the modality where runs share it, the folder where they share that too, and at last a number."""
+    """Return unique labels: the name, then with the modality, then with the folder, then with a number."""
     forms = [
         [
             card.name,

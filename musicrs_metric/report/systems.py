@@ -1,4 +1,4 @@
-"""The systems of a report: what their run cards say, and what was wrong with their rankings."""
+"""Systems of a report: their run cards, and the faults of their rankings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..base import numbers
 from ..base.tables import Cell, Column, Row, Table, cell
 from ..paper.tables import METRICS
 from .document import Section
-from .report_data import Evidence
+from .report_data import ReportData
 from .runs import ReportRun
 
 _FILLED = ("Filled, %", "Score with that at chance")
@@ -17,11 +17,11 @@ _NOTE_FILLED = (
 )
 
 
-def systems_section(evidence: Evidence) -> Section:
+def systems_section(data: ReportData) -> Section:
     """Build the section."""
-    any_filled = any(run.filled is not None for run in evidence.runs)
+    any_filled = any(run.filled is not None for run in data.runs)
     rows = []
-    for run in evidence.runs:
+    for run in data.runs:
         card, scores = run.card, run.scores
         weights = {True: "open", False: "closed", None: numbers.UNDEFINED}[card.open_weights]
         trained = {True: "trained for this", False: "zero-shot", None: ""}[card.trained]
@@ -44,7 +44,7 @@ def systems_section(evidence: Evidence) -> Section:
     texts = ("System", "Paradigm", "Modality", "Reads", "Model", "Weights")
     heads = ("Missing threads", "No audio", "Unknown titles", "Repeated titles", *(_FILLED if any_filled else ()))
     table = Table(
-        "The systems, as their run cards describe them, and what was wrong with their rankings.",
+        "The systems, as their run cards describe them, and the faults of their rankings.",
         (*(Column(text, "left") for text in texts), *(Column(text) for text in heads)),
         tuple(rows),
         (
@@ -52,7 +52,7 @@ def systems_section(evidence: Evidence) -> Section:
             "labels, other threads' ground truth. A missing thread scores 0; no audio counts threads for which the run "
             "says so; an unknown title keeps its rank as a miss; a repeated title counts once.",
             *([_NOTE_FILLED] if any_filled else []),
-            *(f"{run.label}: {warning}." for run in evidence.runs for warning in run.warnings),
+            *(f"{run.label}: {warning}." for run in data.runs for warning in run.warnings),
         ),
     )
     return Section("systems", "Systems", (table,))

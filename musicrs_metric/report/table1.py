@@ -1,4 +1,4 @@
-"""Table 1: systems by modality and genre, with chance, intervals and rank groups, and the paper's rows below."""
+"""Table 1: systems by modality and genre, with chance, intervals and rank groups, then the rows of the paper."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ..base.tables import Cell, Column, Emphasis, Part, Row, Table, cell
 from ..chance import VERDICT_RULE, Verdict
 from ..paper.tables import METRICS, OVERALL, SOURCE, Result, published_chance, table1
 from .document import Section, Text
-from .report_data import Evidence, scores_on
+from .report_data import ReportData, scores_on
 from .runs import ReportRun
 
 SIGNS: dict[Verdict | None, str] = {"above": "▲", "at": "", "below": "▼", None: ""}
 REPORTED_SIGNS: dict[Verdict, str] = {"above": "△", "at": "", "below": "▽"}
 NOTE_SIGNS = f"▲ above chance, ▼ below chance. Rule for {VERDICT_RULE}."
 _NOTE_GROUPS = (
-    "Group: 1 holds the best system and every one that the tests do not tell from it, among systems that read the "
-    "same; below it the interval of the rank. Best in bold, the others of group 1 underlined; a system that "
-    "alone reads what it reads has no group."
+    "Group: group 1 holds the best system and those that the tests cannot separate from it, among systems that read "
+    "the same. Below it: the interval of the rank. The best is bold, the others of group 1 are underlined. A system "
+    "that alone reads what it reads has no group."
 )
 _NOTE_REPORTED = (
-    f"Reported: figures of {SOURCE}, Table 1, copied and not recomputed. They have no interval. △ ▽ say on which side "
-    "of chance on the published pools the figure lies, which is arithmetic and no test."
+    f"Reported: figures of {SOURCE}, Table 1, copied and not recomputed. They have no interval. △ ▽: the figure is "
+    "above or below chance on the published pools, without a test."
 )
 _NOTE_OTHER_DATA = (
     "The runs of this report are on other data than the published file: their rows and the reported rows cannot be "
@@ -31,15 +31,15 @@ _NOTE_OTHER_DATA = (
 )
 
 
-def table_section(evidence: Evidence) -> Section:
+def table_section(data: ReportData) -> Section:
     """Build the section."""
-    columns = [OVERALL, *evidence.genres]
-    rows = [_chance_row(evidence, columns), *_run_rows(evidence, columns)]
-    notes = [NOTE_SIGNS, *_partial(evidence), *([_NOTE_GROUPS] if evidence.comparison else [])]
-    if evidence.reported:
+    columns = [OVERALL, *data.genres]
+    rows = [_chance_row(data, columns), *_run_rows(data, columns)]
+    notes = [NOTE_SIGNS, *_partial(data), *([_NOTE_GROUPS] if data.comparison else [])]
+    if data.reported:
         rows += _reported_rows(columns)
         notes.append(_NOTE_REPORTED)
-        if not evidence.published:
+        if not data.published:
             notes.append(_NOTE_OTHER_DATA)
     heads = [Column("System", "left"), Column("Modality", "left"), Column("Group")]
     table = Table(
@@ -48,22 +48,22 @@ def table_section(evidence: Evidence) -> Section:
         tuple(rows),
         tuple(notes),
     )
-    return Section("table-1", "Table 1: systems by genre and modality", (*_resolution(evidence), table))
+    return Section("table-1", "Table 1: systems by genre and modality", (*_resolution(data), table))
 
 
-def _partial(evidence: Evidence) -> Iterator[str]:
-    """State which threads the signs of a run cover where it lacks predictions."""
-    for run in evidence.runs:
+def _partial(data: ReportData) -> Iterator[str]:
+    """State the threads that the signs of a run cover, if it lacks predictions."""
+    for run in data.runs:
         if run.scores.n_missing:
             n = numbers.plural(run.scores.n - run.scores.n_missing, "thread")
             yield f"{run.label}: its signs cover the {n} of {numbers.thousands(run.scores.n)} that have a prediction."
 
 
-def _resolution(evidence: Evidence) -> Iterator[Text]:
-    """How small a difference these threads can show."""
-    if evidence.comparison is None:
+def _resolution(data: ReportData) -> Iterator[Text]:
+    """State the smallest difference that these threads can show."""
+    if data.comparison is None:
         return
-    found = [(metric, evidence.comparison.metrics[metric]) for metric in METRICS]
+    found = [(metric, data.comparison.metrics[metric]) for metric in METRICS]
     shown = [
         f"{numbers.percent(of.detectable)} points in {numbers.measure_label(metric)}"
         for metric, of in found
@@ -71,20 +71,20 @@ def _resolution(evidence: Evidence) -> Iterator[Text]:
     ]
     if shown:
         yield Text(
-            f"On {numbers.plural(evidence.comparison.n, 'thread')} a test of two typical systems finds a difference of "
+            f"On {numbers.plural(data.comparison.n, 'thread')} a test of two typical systems finds a difference of "
             f"{numbers.listing(shown)} in four of five repetitions; smaller ones usually go unseen."
         )
 
 
-def _chance_row(evidence: Evidence, columns: Sequence[str]) -> Row:
-    cells = [_plain([numbers.percent(evidence.chance(name).get(metric)) for metric in METRICS]) for name in columns]
+def _chance_row(data: ReportData, columns: Sequence[str]) -> Row:
+    cells = [_plain([numbers.percent(data.chance(name).get(metric)) for metric in METRICS]) for name in columns]
     return Row((cell("chance"), cell(numbers.UNDEFINED), cell(numbers.UNDEFINED), *cells), "chance")
 
 
-def _run_rows(evidence: Evidence, columns: Sequence[str]) -> Iterator[Row]:
+def _run_rows(data: ReportData, columns: Sequence[str]) -> Iterator[Row]:
     paradigm = None
-    peers = Counter(run.card.reads for run in evidence.runs)
-    for run in evidence.runs:
+    peers = Counter(run.card.reads for run in data.runs)
+    for run in data.runs:
         if run.card.paradigm != paradigm:
             paradigm = run.card.paradigm
             yield Row((cell(paradigm),), "heading")
@@ -94,16 +94,16 @@ def _run_rows(evidence: Evidence, columns: Sequence[str]) -> Iterator[Row]:
         head = [
             cell(run.label.removesuffix(f", {numbers.modality_label(run.card.modality)}")),
             modality,
-            _group(evidence, run) if marked else cell(numbers.UNDEFINED),
+            _group(data, run) if marked else cell(numbers.UNDEFINED),
         ]
-        cells = [_overall(evidence, run, marked), *(_genre(run, genre) for genre in columns[1:])]
+        cells = [_overall(data, run, marked), *(_genre(run, genre) for genre in columns[1:])]
         yield Row((*head, *cells))
 
 
-def _overall(evidence: Evidence, run: ReportRun, marked: bool) -> Cell:
+def _overall(data: ReportData, run: ReportRun, marked: bool) -> Cell:
     parts = []
     for metric in METRICS:
-        standing = evidence.standing(run, metric)
+        standing = data.standing(run, metric)
         emphasis: Emphasis = ""
         if standing is not None and marked:
             emphasis = "best" if standing.rank == 1 else "tied" if standing.group == 1 else ""
@@ -122,8 +122,8 @@ def _intervals(run: ReportRun, genre: str) -> str:
     return "\n".join(numbers.percent_bounds(None if interval is None else interval[metric]) for metric in METRICS)
 
 
-def _group(evidence: Evidence, run: ReportRun) -> Cell:
-    found = [evidence.standing(run, metric) for metric in METRICS]
+def _group(data: ReportData, run: ReportRun) -> Cell:
+    found = [data.standing(run, metric) for metric in METRICS]
     if any(standing is None for standing in found):
         return cell(numbers.UNDEFINED)
     standings = [standing for standing in found if standing is not None]

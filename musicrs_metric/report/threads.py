@@ -1,4 +1,4 @@
-"""What a report shows of the conversations themselves: the columns of a dataset beyond pools and labels."""
+"""Columns of a dataset beyond pools and labels, for the cases of a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..base.named_dataset import load_named
 from ..errors import UserError
 from ..runs.references import References, dataset_folder, load_references
 
-# From the configuration that carries the most to the one that carries the least; the three share pools and labels.
+# The configuration with the most columns first. The three share pools and labels.
 RICHEST_FIRST = ("audio_query", "query_only", "audio_only")
 _COLUMNS = ("query", "submission_entities", "comments", "all_entities", "links", "clip_info")
 
@@ -22,8 +22,8 @@ class ClipAudio:
     """An encoded clip.
 
     Attributes:
-        name: File name, which tells the format.
-        audio: The file's bytes.
+        name: File name. Its suffix gives the format.
+        audio: The bytes of the file.
     """
 
     name: str
@@ -31,10 +31,10 @@ class ClipAudio:
 
 
 class Threads:
-    """Rows of a dataset by thread id; audio is read for one thread at a time and never decoded.
+    """Rows of a dataset by thread id. Audio is read for one thread at a time and never decoded.
 
     Args:
-        references: The labels; everything else is read from the same dataset.
+        references: The labels. All else is read from the same dataset.
 
     Raises:
         UserError: The dataset cannot be read.
@@ -46,7 +46,7 @@ class Threads:
         self._rows: dict[str, Row] = {}
 
     def rows(self) -> list[Row]:
-        """One row per thread of the references, in their order, with the columns that the dataset has.
+        """Return one row per thread of the references, in their order, with the columns that the dataset has.
 
         Raises:
             UserError: A thread of the references has no row.
@@ -60,11 +60,11 @@ class Threads:
         except KeyError as error:
             raise UserError(
                 f"dataset {self._references.name}: thread {error} has labels in configuration "
-                f"{self._references.config} and no row beside them; rebuild it"
+                f"{self._references.config} and no row; rebuild it"
             ) from error
 
     def clips(self, thread_id: str) -> list[ClipAudio]:
-        """The encoded clips of one thread; empty where there are none."""
+        """Return the encoded clips of one thread; empty if there are none."""
         import pyarrow.compute as compute
 
         if "clips" not in self._source.schema.names:
@@ -78,11 +78,11 @@ class Threads:
 
 
 def references_of(dataset: str | Path, config: str) -> References:
-    """Pools and labels that runs on `config` are scored against.
+    """Return the pools and labels that runs on `config` are scored against.
 
     Args:
         dataset: A directory or a name.
-        config: Configuration of the runs. For the three published ones it is the one that carries the most.
+        config: Configuration of the runs. For the three published ones, the one with the most columns is read.
 
     Raises:
         UserError: See `load_references`.

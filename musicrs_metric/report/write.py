@@ -1,4 +1,4 @@
-"""The files of a report."""
+"""Files of a report."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def write_report(report: Report, folder: Path, step: Callable[[str], None] = lam
 
     Args:
         report: The report.
-        folder: Where; made if missing. Files of an earlier report are replaced, others left alone.
-        step: Told what is being done.
+        folder: The folder. Files of an earlier report are replaced, other files are kept.
+        step: Called with the name of each step.
 
     Returns:
         The files.

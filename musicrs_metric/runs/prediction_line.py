@@ -1,4 +1,4 @@
-"""One line of a prediction file: what it may hold, and what is wrong with it where it holds something else."""
+"""One line of a prediction file: its fields, its validator, and its faults."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Prediction:
     """One line of `predictions.jsonl`.
 
     Attributes:
-        thread_id: The thread it answers.
+        thread_id: The thread.
         ranking: Candidates, best first.
         scores: One finite number per ranked item, if the system has them. They never change the order.
-        outcome: How the answer came about; None where the system does not say.
-        n_answered: How many leading places the system itself filled; None where it does not say.
+        outcome: How the answer came about; None if unknown.
+        n_answered: Number of leading ranks that the system itself filled; None if unknown.
     """
 
     thread_id: str
@@ -45,19 +45,19 @@ class Prediction:
 
     @property
     def scores_contradict(self) -> bool:
-        """Whether a candidate has a higher score than one before it: a ranking is best first, high scores are good."""
+        """Return whether a candidate has a higher score than one before it."""
         return self.scores is not None and any(later > earlier for earlier, later in pairwise(self.scores))
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a prediction file is refused.
+    """One reason why a prediction file is refused.
 
     Attributes:
         file: The file, as the user named it.
-        line: Line number from 1; None where the whole file is meant.
-        field: The field at fault; None where the whole line is meant.
-        thread: The thread of the line; None where it could not be read.
+        line: Line number from 1; None for the whole file.
+        field: The field at fault; None for the whole line.
+        thread: The thread of the line; None if it could not be read.
         message: What was found and what was expected.
     """
 
@@ -78,12 +78,12 @@ class PredictionError(UserError):
     """A prediction file that is refused.
 
     Args:
-        faults: What is wrong with it, in file order; at least one.
-        n_faults: How many faults there are in all, where not all are given.
+        faults: The faults in file order; at least one.
+        n_faults: Number of all faults, if `faults` does not hold all.
 
     Attributes:
         faults: The first faults, at most `FAULTS_KEPT`.
-        n_faults: How many there are in all.
+        n_faults: Number of all faults.
     """
 
     def __init__(self, faults: Sequence[Fault], n_faults: int | None = None) -> None:
@@ -94,7 +94,7 @@ class PredictionError(UserError):
 
 
 class Line(NamedTuple):
-    """What one line of a prediction file holds.
+    """Content of one line of a prediction file.
 
     Attributes:
         prediction: The prediction; None if there is any fault.
@@ -108,7 +108,7 @@ class Line(NamedTuple):
 
 
 def parse_line(text: str | bytes, *, file: str = "prediction", line: int | None = None) -> Line:
-    """Read one line, judged by itself.
+    """Read and validate one line on its own.
 
     Args:
         text: The line.
@@ -176,7 +176,7 @@ def format_line(prediction: Prediction) -> str:
 
 
 def _explain(text: str, error: ValueError, file: str, line: int | None) -> list[Fault]:
-    """Why a line is not JSON; where NaN or Infinity is all that is wrong, the field that holds it is named."""
+    """Explain why a line is not JSON. If NaN or Infinity is the only reason, name the field that holds it."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -196,7 +196,7 @@ def _judge(found: dict[str, Any], file: str, line: int | None) -> tuple[dict[str
 
 
 def _by_field(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Bring aliases to the names of the fields; two names of one field must agree. Null stands for absent."""
+    """Replace aliases by the names of the fields. Two names of one field must agree. Null means absent."""
     values: dict[str, Any] = {name: found[name] for name in FIELDS if name in found}
     problems: dict[str, str] = {}
     for alias, name in _ALIASES.items():
@@ -206,7 +206,7 @@ def _by_field(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _problems(values: dict[str, Any], keys: list[str]) -> Iterator[tuple[str, str]]:
-    """What is wrong with the fields of one prediction, at most one problem a field."""
+    """Yield the faults of the fields of one prediction, at most one per field."""
     for name, expected in (("thread_id", _A_THREAD), ("ranking", _A_RANKING)):
         if name not in values:
             yield name, f"missing or null, found the keys {some([show(key) for key in keys])}; expected {expected}"

@@ -1,7 +1,7 @@
-"""Prediction files: written by systems, read by everything that scores, judged by the one validator.
+"""Prediction files: writer, reader and validator.
 
 A file holds one JSON object per line and thread, `{"thread_id": "t3_...", "ranking": ["best", "next", ...]}`, in any
-order. A file with any fault is refused as a whole, with every fault named; nothing is ever scored from a part of it.
+order. A file with any fault is refused as a whole, and every fault is named. No part of such a file is scored.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class PredictionFile:
     """A prediction file that passed.
 
     Attributes:
-        path: Where it was read.
+        path: The file.
         predictions: One per thread, in file order.
-        warnings: What was set aside while reading, and scores that contradict the order of their ranking, in words.
+        warnings: Messages about lines that were set aside, and about scores that contradict their ranking.
     """
 
     path: Path
@@ -69,7 +69,7 @@ class PredictionFile:
 
 
 def write_predictions(path: str | Path, predictions: Iterable[Prediction]) -> None:
-    """Write a prediction file in one step: it is there complete, or what stood at `path` stays.
+    """Write a prediction file in one step. The earlier file stays until the new one is complete.
 
     Args:
         path: The file to write.
@@ -89,11 +89,11 @@ def write_predictions(path: str | Path, predictions: Iterable[Prediction]) -> No
 
 
 def read_predictions(path: str | Path, references: References | None = None) -> PredictionFile:
-    """Read a prediction file, or refuse it with all of its faults.
+    """Read a prediction file, or refuse it with all its faults.
 
     Args:
-        path: The file; lines end with a line feed and nothing else, blank lines are passed over.
-        references: The dataset, if thread ids are to be checked against it.
+        path: The file. Lines end with a line feed. Blank lines are skipped.
+        references: The dataset, to check thread ids against it.
 
     Returns:
         The predictions.
@@ -118,12 +118,12 @@ def read_predictions(path: str | Path, references: References | None = None) -> 
 
 
 def read_prediction_lines(lines: Iterable[bytes], file: str, references: References | None = None) -> PredictionFile:
-    """Read predictions that do not lie on disk as a file, such as those that come out of an archive.
+    """Read predictions from lines, such as those of a file in an archive.
 
     Args:
-        lines: Lines with their line feeds, blank ones among them; read one after the other, none is kept.
-        file: What to call the file in faults.
-        references: The dataset, if thread ids are to be checked against it.
+        lines: Lines with their line feeds. Blank lines are skipped.
+        file: Name of the file in faults.
+        references: The dataset, to check thread ids against it.
 
     Returns:
         The predictions.
@@ -140,14 +140,14 @@ def read_prediction_lines(lines: Iterable[bytes], file: str, references: Referen
 def rankings_for(
     predictions: PredictionFile | Iterable[Prediction], references: References
 ) -> list[Sequence[str] | None]:
-    """Put predictions into dataset order, joined by thread id and never by position.
+    """Put predictions into dataset order. They are joined by thread id, not by position.
 
     Args:
         predictions: At most one per thread.
         references: The dataset.
 
     Returns:
-        One ranking per thread of the dataset; None where there is no prediction.
+        One ranking per thread of the dataset; None without a prediction.
 
     Raises:
         UserError: A thread that the dataset does not have, or one given twice.
@@ -176,7 +176,7 @@ def contradictions(predictions: Iterable[Prediction]) -> tuple[str, ...]:
 
 
 class _Reader:
-    """Takes the lines of one file and gathers predictions, faults and what was set aside."""
+    """Collects predictions, faults and warnings from the lines of one file."""
 
     def __init__(self, file: str, references: References | None) -> None:
         self.file, self.references = file, references
@@ -184,7 +184,7 @@ class _Reader:
         self.first_line: dict[str, int] = {}
         self.faults: list[Fault] = []
         self.n_faults = 0
-        self.strangers: list[str] = []  # the first of the threads that the dataset does not have
+        self.strangers: list[str] = []  # the first threads that the dataset does not have
         self.n_strangers = 0
         self.repeats: list[str] = []
         self.unread: Counter[str] = Counter()
@@ -202,7 +202,7 @@ class _Reader:
     def _add(self, number: int, prediction: Prediction) -> list[Fault]:
         thread = prediction.thread_id
         if self.references is not None and thread not in self.references.position:
-            # A run on other data has them on every line: one fault tells of all.
+            # A run on other data has them on every line: one fault reports all.
             self.n_strangers += 1
             if self.n_strangers <= _STRANGERS_SHOWN:
                 self.strangers.append(thread)
@@ -226,7 +226,7 @@ class _Reader:
         return PredictionFile(Path(self.file), tuple(self.predictions.values()), tuple(self._warnings()))
 
     def _with_strangers(self, fault: Fault) -> Fault:
-        """Tell in the fault of the first thread that the dataset does not have of all others."""
+        """Add the other unknown threads to the fault of the first one."""
         if self.n_strangers < 2 or (fault.field, fault.thread) != ("thread_id", self.strangers[0]):
             return fault
         others = ", ".join(map(plain, self.strangers[1:]))
@@ -249,7 +249,7 @@ class _Reader:
 
 
 def _filled(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, bytes]]:
-    """Number the lines that are not blank; refuse what is not a file of lines at all."""
+    """Number the lines that are not blank. Refuse archives and JSON arrays."""
     started = False
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line

@@ -1,4 +1,4 @@
-"""From scores to a ranking: the one order that every system of the project uses."""
+"""Rankings from scores: the order that every system of the project uses."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..errors import UserError, plain, show
 def rank_by_score(
     candidates: Sequence[str], scores: Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
 ) -> list[str]:
-    """Order candidates by score, best first; among equal scores the place in the pool decides.
+    """Order candidates by score, best first. Among equal scores the position in the pool decides.
 
     Args:
         candidates: The pool in stored order, n titles.
-        scores: Shape (n,): one number per candidate, higher is better; infinities are in order.
+        scores: Shape (n,): one number per candidate, higher is better. Infinities are allowed.
 
     Returns:
         All candidates, best first.
 
     Raises:
-        UserError: The lengths differ, or a score is NaN or no number; the candidate is named. Sorting would put NaN
-            first in some libraries and last in others, so there is no right place for it.
+        UserError: The lengths differ, or a score is NaN or no number. The message names the candidate. Some libraries
+            sort NaN first and others last, so it has no correct rank.
 
     Examples:
         >>> rank_by_score(["So What", "Naima", "Solar"], [0.5, 2.0, 0.5])

@@ -1,4 +1,4 @@
-"""What predictions are scored against: pools, ground truth and groups of a dataset, read without decoding audio."""
+"""Pools, ground truth and groups of a dataset, read without decoding audio."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class References:
     """The labels of a dataset, one entry per thread, in dataset order.
 
     Attributes:
-        name: What the user called the dataset.
+        name: Name of the dataset, as the user gave it.
         config: Its configuration.
         thread_ids: Reddit names, unique.
         candidates: Pools in stored order.
@@ -63,17 +63,17 @@ class References:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Thread id to place in the dataset."""
+        """Return thread id to position in the dataset."""
         return {thread_id: i for i, thread_id in enumerate(self.thread_ids)}
 
     @cached_property
     def fingerprint(self) -> str:
-        """See `fingerprint`."""
+        """Return the `fingerprint` of the dataset."""
         return fingerprint(zip(self.thread_ids, self.candidates, self.ground_truth, strict=True))
 
 
 def fingerprint(threads: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> str:
-    """Hash what a score depends on, so that two runs can be told to be on the same data.
+    """Hash pools and labels. Runs with equal fingerprints were made on the same data.
 
     Args:
         threads: (thread_id, candidates, ground_truth), in dataset order.
@@ -89,13 +89,13 @@ def fingerprint(threads: Iterable[tuple[str, Sequence[str], Sequence[str]]]) -> 
 
 
 def dataset_folder(dataset: str | Path) -> Path | None:
-    """Find the dataset repo folder that `dataset` names on disk.
+    """Find the repository folder on disk that `dataset` names.
 
     Args:
         dataset: The directory given to `musicrs_dataset build`, the repo folder inside it, or a dataset name.
 
     Returns:
-        The folder that holds the configurations, or None where `dataset` is a name and not a folder.
+        The folder that holds the configurations, or None if `dataset` is a name and not a folder.
 
     Raises:
         UserError: A path that does not exist or holds no dataset.
@@ -103,7 +103,7 @@ def dataset_folder(dataset: str | Path) -> Path | None:
     path = Path(dataset).expanduser()
     folder = _repo_folder(path)
     if folder is not None:
-        if str(dataset) == DEFAULT_DATASET:  # a folder of that name in this directory, which need not be what is meant
+        if str(dataset) == DEFAULT_DATASET:  # a folder of that name in this directory may not be the installed dataset
             _refuse_other_folder(folder)
         return folder
     text = str(dataset)
@@ -120,7 +120,7 @@ def dataset_folder(dataset: str | Path) -> Path | None:
 
 
 def _repo_folder(path: Path) -> Path | None:
-    """The one folder at a path, or in it, that holds configurations."""
+    """Return the single folder at a path, or in it, that holds configurations."""
     if any(path.glob("*/test-*.parquet")):
         return path
     folders = sorted({shard.parent.parent for shard in path.glob("[!.]*/*/test-*.parquet")})
@@ -169,7 +169,7 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT
 
 
 def _check(place: str, columns: dict[str, list[Any]]) -> None:
-    """Refuse columns of another type than a MusiCRS dataset has; scoring would only go wrong later, and in silence."""
+    """Refuse columns of another type than in a MusiCRS dataset. Otherwise scoring would go wrong later, silently."""
     threads = columns["thread_id"]
     if not threads:
         raise UserError(f"{place}: holds no thread; rebuild it")
@@ -180,7 +180,7 @@ def _check(place: str, columns: dict[str, list[Any]]) -> None:
                 raise UserError(f"{place}: thread {thread}, column {name!r} holds {show(value)}, expected {words}")
     if len(set(threads)) < len(threads):
         twice = next(thread for thread, count in Counter(threads).items() if count > 1)
-        raise UserError(f"{place}: thread {twice} stands in it twice; rebuild it")
+        raise UserError(f"{place}: thread {twice} appears in it twice; rebuild it")
 
 
 def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> dict[str, list[Any]]:
@@ -190,7 +190,7 @@ def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> 
     from ..base.named_dataset import first_line
 
     known = sorted({shard.parent.name for shard in folder.glob("*/test-*.parquet")})
-    if config not in known:  # a name, never a pattern or a path: what a run card says is not to lead elsewhere
+    if config not in known:  # a name, never a pattern or a path: the config of a run card must not lead elsewhere
         raise UserError(f"{folder}: no configuration {show(config)}; it has {', '.join(known)}")
     shards = sorted((folder / config).glob("test-*.parquet"))
     try:

@@ -1,7 +1,7 @@
-"""The run card (`run.json`): what a system is, what it was run on, and what it was allowed to read.
+"""The run card (`run.json`): the system, the data of the run, and the data that the system may read.
 
-A score without its card cannot be compared: the card tells the data (fingerprint), the model (revision), the protocol
-and the failures. Scores are never stored in it; they are computed again from the predictions.
+A score without its card cannot be compared. The card states the data (fingerprint), the model (revision), the protocol
+and the failures. It stores no scores. They are computed again from the predictions.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ Reads = Literal["thread", "pools", "labels"]
 
 @dataclass(frozen=True, kw_only=True)
 class RunCard:
-    """What has to be known about a run to compare it. Optional fields are None where nobody said.
+    """Facts about a run that a comparison needs. Optional fields are None if unknown.
 
     Attributes:
-        name: What boards and tables call the system.
-        paradigm: How it ranks.
-        modality: What of the thread it is given.
-        dataset: Name or place of the dataset it ran on.
+        name: Name of the system on leaderboards and in tables.
+        paradigm: Kind of system.
+        modality: Input that the system gets of a thread.
+        dataset: Name or path of the dataset of the run.
         config: Configuration of the dataset.
         fingerprint: Hash of pools and labels (`musicrs_metric.runs.references.fingerprint`).
-        reads: What the system looks at beyond its own thread.
+        reads: Data that the system uses beyond its own thread.
         model_id: Hub id or another public name of the model.
         model_revision: Commit or version of the model.
         licence: SPDX id or name of the licence of the weights.
         open_weights: Whether anyone can download the weights.
         trained: Whether it was trained or tuned for this task; False for zero-shot use.
-        pools: Design of the candidate pools, "published" for the authors' own.
-        protocol: How rankings were asked for, e.g. "full_list".
+        pools: Pool design, "published" for the authors' own pools.
+        protocol: Protocol of the prompts, e.g. "full_list".
         prompt_hash: sha256 of the prompt, in hexadecimal.
         shuffles: Seeded orders in which every pool was ranked; the predictions are those of one of them. None for the
             stored order alone.
         seed: Seed of everything random.
-        missing_audio: What is done with a thread that has no usable clip.
-        clip_plan: How clips were chosen and cut.
-        audio_coverage: How much audio was had, e.g. `{"threads": 0.98, "seconds_offered": 300, "seconds_used": 30}`.
+        missing_audio: Treatment of a thread without a usable clip.
+        clip_plan: Rule by which clips were chosen and cut.
+        audio_coverage: Amount of available audio, e.g. `{"threads": 0.98, "seconds_offered": 300, "seconds_used": 30}`.
         outcomes: Number of threads per outcome (`musicrs_metric.runs.predictions.Outcome`).
         code_version: Version or commit of the code that ran.
         wall_time_s: Duration in seconds.
-        hardware: What it ran on.
-        created_at: When it ended, ISO 8601 in UTC.
+        hardware: Hardware of the run.
+        created_at: End of the run, ISO 8601 in UTC.
         settings: The system's own options.
-        extra: Fields of the file that this version does not know, kept as they were.
+        extra: Unknown fields of the file, unchanged.
     """
 
     name: str
@@ -87,7 +87,7 @@ class RunCard:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-# What every card has to say.
+# Fields that every card must have.
 REQUIRED = tuple(item.name for item in fields(RunCard) if item.default is MISSING and item.default_factory is MISSING)
 
 
@@ -98,11 +98,11 @@ def read_run_card(path: str | Path) -> RunCard:
         path: The file, or the run folder that holds `run.json`.
 
     Returns:
-        The card; fields it does not know are in `extra`.
+        The card. Unknown fields are in `extra`.
 
     Raises:
         UserError: The file cannot be read, is not a JSON object, lacks a required field, or holds a field of another
-            type, an unknown choice, or text or a number that no file can store; the message names file and field.
+            type, an unknown choice, or text or a number that no file can store. The message names file and field.
     """
     file = Path(path)
     file = file / RUN_CARD if file.is_dir() else file
@@ -118,7 +118,7 @@ def read_run_card(path: str | Path) -> RunCard:
 
 
 def write_run_card(path: str | Path, card: RunCard) -> None:
-    """Write a run card as indented JSON, in one step.
+    """Write a run card as indented JSON, in one step. The fields of `extra` go to the top level.
 
     Args:
         path: The file to write.
@@ -148,14 +148,14 @@ def format_run_card(card: RunCard, file: Path = Path(RUN_CARD)) -> str:
 
 
 def card_from_values(values: dict[str, Any], file: Path = Path(RUN_CARD)) -> RunCard:
-    """Make a run card of the fields of its file.
+    """Return a run card from the fields of its file.
 
     Args:
         values: Plain JSON types.
-        file: What messages call it.
+        file: Name of the file in messages.
 
     Raises:
-        UserError: As `read_run_card` has it.
+        UserError: See `read_run_card`.
     """
     for name, value in values.items():
         try:

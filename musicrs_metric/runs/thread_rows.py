@@ -1,4 +1,4 @@
-"""The score of every thread as rows of a table file (CSV or JSON lines), for plots and for reading the failures."""
+"""Scores of every thread as rows of a file (CSV or JSON lines), for plots and for the analysis of failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .read import ScoredRun
 
 
 def thread_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
-    """Make one row per thread, in dataset order.
+    """Yield one row per thread, in dataset order.
 
     Args:
         run: A scored run.
@@ -35,14 +35,14 @@ def thread_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
 
 
 def write_thread_rows(path: str | Path, run: ScoredRun) -> None:
-    """Write the rows of `thread_rows` in the format that the name of the file asks for.
+    """Write the rows of `thread_rows` in the format of the file suffix.
 
     Args:
         path: A file whose name ends in .csv or .jsonl.
         run: A scored run.
 
     Raises:
-        UserError: The name ends otherwise.
+        UserError: The name ends differently.
     """
     rows = thread_rows(run)
     suffix = Path(path).suffix
@@ -52,7 +52,7 @@ def write_thread_rows(path: str | Path, run: ScoredRun) -> None:
         if suffix == ".jsonl":
             file.writelines(to_json(row) + "\n" for row in rows)
             return
-        for place, row in enumerate(rows):
-            if not place:
+        for position, row in enumerate(rows):
+            if not position:
                 file.write(csv_line(row))
             file.write(csv_line(row.values()))
