@@ -1,4 +1,4 @@
-"""A server on the loopback address that speaks OpenAI's chat completions, with sound, as well or as badly as wanted."""
+"""A local server with OpenAI's chat completions and audio, whose replies may be correct or faulty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends: a completion, an error where `status` is not 200, or `raw` bytes."""
+    """A reply of the server: a completion, an error if `status` is not 200, or `raw` bytes."""
 
     text: str | None = ""
     finish: str = "stop"
@@ -22,7 +22,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     delay_s: float = 0.0
-    cut: bool = False  # the connection is closed in the middle of the body
+    cut: bool = False  # close the connection in the middle of the body
 
     def body(self) -> bytes:
         if self.raw is not None:
@@ -37,7 +37,7 @@ class Reply:
 
 @dataclass
 class Stub:
-    """A running server: its address, and the requests that came, in order, with their headers in lower case."""
+    """A running server: its URL, and all requests in order, with their headers in lower case."""
 
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -46,19 +46,19 @@ class Stub:
 
     @property
     def asked(self) -> list[str]:
-        """The words of the requests for a thread, without the word that is asked beforehand."""
-        return [words for words in map(words_of, self.bodies) if words != "Say yes."]
+        """Prompts of the requests for threads, without the first request of a run."""
+        return [prompt for prompt in map(prompt_of, self.bodies) if prompt != "Say yes."]
 
 
-def words_of(body: Mapping[str, Any]) -> str:
-    """The words of a request."""
+def prompt_of(body: Mapping[str, Any]) -> str:
+    """Return the prompt of a request."""
     content = body["messages"][0]["content"]
     return str(content if isinstance(content, str) else content[-1]["text"])
 
 
 @contextmanager
 def chat_server(answer: Callable[[dict[str, Any], int], Reply]) -> Iterator[Stub]:
-    """Serve; `answer` makes the reply from a request and the number of times that its words came before."""
+    """Run a server. `answer` maps a request and the number of earlier requests with its prompt to a reply."""
     stub, lock, seen, active = Stub(), threading.Lock(), dict[str, int](), [0]
 
     class Handler(BaseHTTPRequestHandler):
@@ -69,8 +69,8 @@ def chat_server(answer: Callable[[dict[str, Any], int], Reply]) -> Iterator[Stub
             with lock:
                 stub.bodies.append(body)
                 stub.headers.append({name.lower(): value for name, value in self.headers.items()})
-                before = seen.get(words_of(body), 0)
-                seen[words_of(body)] = before + 1
+                before = seen.get(prompt_of(body), 0)
+                seen[prompt_of(body)] = before + 1
                 active[0] += 1
                 stub.most_at_once = max(stub.most_at_once, active[0])
             reply = answer(body, before)

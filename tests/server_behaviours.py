@@ -1,7 +1,7 @@
-"""Servers as they were met: what each sends, and what a run against it ends in.
+"""Behaviours of real servers: their replies, and the expected result of a run.
 
-A behaviour sends a reply to a request. `expected` is "answer" where a run has to end with every answer read, or a
-pattern of the one line that has to end it, or that has to stand with each failure.
+A behaviour maps a request to a reply. The expected result is "answer" if the run must read every answer. Otherwise it
+is a pattern of the line that must end the run, or that must be part of each failure.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.chat_stub import Reply, words_of
+from tests.chat_stub import Reply, prompt_of
 
 KEY = 'sk-invented-0123"456\\789abcdef'
 Body = Mapping[str, Any]
@@ -22,11 +22,11 @@ class Behaviour:
     """A way to answer.
 
     Attributes:
-        name: What it is called.
-        answer: From a request, and how often its words came before, to the reply.
-        baselines: "answer", or what a run of `baselines` has to say.
-        builder: The same for a stage of the builder; as for `baselines` where None.
-        n_most: Most requests that the run may send for one question.
+        name: Name of the behaviour.
+        answer: Maps a request, and the number of earlier requests with its prompt, to a reply.
+        baselines: "answer", or a pattern of the message of a run of `baselines`.
+        builder: The same for a stage of the builder; None if it is equal.
+        n_most: Most requests per question.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Behaviour:
 
 
 def right(body: Body) -> str:
-    """The right answer to a request of either room."""
-    return '{"ranking": [2, 1, 5, 4, 3]}' if "query of t" in words_of(body) else '{"a": 1}'
+    """Return the correct answer to a request of either room."""
+    return '{"ranking": [2, 1, 5, 4, 3]}' if "query of t" in prompt_of(body) else '{"a": 1}'
 
 
 def completion(
     message: Mapping[str, Any], finish: Any = "stop", usage: Mapping[str, Any] | None = None, **more: Any
 ) -> Reply:
-    """A chat completion of any message."""
+    """Return a chat completion with any message."""
     choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
     counted = {"prompt_tokens": 50, "completion_tokens": 5} if usage is None else usage
     value = {"object": "chat.completion", "model": "stub-2", "choices": [choice], "usage": counted, **more}
@@ -65,17 +65,17 @@ def says(status: int, message: str, **fields: Any) -> Reply:
 
 
 def refuses(field: str, reply: Reply) -> Callable[[Body, int], Reply]:
-    """Refuses a field wherever it is."""
+    """Refuse requests with a field."""
     return lambda body, before: reply if field in body else good(body)
 
 
 def ends(finish: Any) -> Callable[[Body, int], Reply]:
-    """The whole answer with some finish reason."""
+    """Send the whole answer with a finish reason."""
     return lambda body, before: completion({"content": right(body)}, finish)
 
 
 def once(reply: Reply) -> Callable[[Body, int], Reply]:
-    """Fails at the first attempt, and answers at the second."""
+    """Fail at the first attempt, and answer at the second."""
     return lambda body, before: good(body) if before else reply
 
 
@@ -84,7 +84,7 @@ def always(reply: Reply) -> Callable[[Body, int], Reply]:
 
 
 def in_call(name: str, make: Callable[[str], Any]) -> Callable[[Body, int], Reply]:
-    """The answer in a call of a tool."""
+    """Send the answer in a tool call."""
     return lambda body, before: completion({"content": None, name: make(right(body))}, "tool_calls")
 
 
@@ -125,11 +125,11 @@ _PAGE = b"<!DOCTYPE html><html><head><style>b{}</style><title>502 Bad Gateway</t
 _EXTRA = {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}
 _NULL = completion({"content": None}, "stop", _NO_TOKENS)
 _BUDGET = "Could not finish the message because max_tokens or model output limit was reached."
-_TOO_SMALL = "leaves . answers in a row empty.*--answer-tokens"
+_TOO_SMALL = "thinks, and . answers in a row are empty.*--answer-tokens"
 
 BEHAVIOURS = (
     Behaviour("good", lambda body, before: good(body), n_most=1),
-    # Fields that are refused.
+    # Refused fields.
     Behaviour("reasoning model", _picky),
     Behaviour("no response_format", refuses("response_format", says(400, "response_format is not supported"))),
     Behaviour("no schema, status 500", refuses("response_format", says(500, "cannot compile grammar"))),
@@ -147,9 +147,9 @@ BEHAVIOURS = (
     Behaviour("function call", in_call("function_call", lambda text: {"name": "rank", "arguments": text})),
     Behaviour("content in parts", _parts),
     Behaviour("thinks, then answers", _thinks_first),
-    # Answers that are none.
+    # Missing answers.
     Behaviour("thinks", _thinks, _TOO_SMALL, "cut"),
-    Behaviour("thinks, status 400", always(says(400, _BUDGET)), "answers in a row empty.*--answer-tokens", "cut"),
+    Behaviour("thinks, status 400", always(says(400, _BUDGET)), "answers in a row are empty.*--answer-tokens", "cut"),
     Behaviour("withheld", ends("content_filter"), "withheld .*content_filter", "filtered"),
     Behaviour("blocked", ends("PROHIBITED_CONTENT"), "withheld .*PROHIBITED_CONTENT", "filtered"),
     Behaviour("finish error, once", once(completion({"content": "{"}, "error"))),
@@ -185,7 +185,7 @@ BEHAVIOURS = (
     Behaviour("huge", always(error(200, b" " * 300_000)), "larger than", n_most=1),
     Behaviour("slow, once", lambda body, before: Reply(raw=good(body).raw, delay_s=0.0 if before else 0.6)),
     Behaviour("slow", lambda body, before: Reply(raw=good(body).raw, delay_s=0.6), "no answer within 0.3 s, 3 times"),
-    # Mistakes of the user; servers repeat the key.
+    # Mistakes of the user. Servers repeat the key.
     Behaviour("401", always(says(401, f"Incorrect API key provided: {KEY}")), r"status 401.*was refused", n_most=1),
     Behaviour("401, masked", always(says(401, f"Bad {KEY[:8]}***{KEY[-4:]}")), r"Bad \*\*\*; the key", n_most=1),
     Behaviour("403", always(says(403, f"no access with {KEY!r}")), r"status 403.*\*\*\*.*check the key", n_most=1),

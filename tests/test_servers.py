@@ -1,4 +1,4 @@
-"""Both rooms against every server that was met: the right answer or one clear line, and never the key."""
+"""Both rooms against all known behaviours of servers: the correct answer or one clear line, and never the key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Short waits, a small limit of replies, a key, and logs of everything."""
+    """Set short waits, a small limit of replies, a key, and the most verbose log."""
     monkeypatch.setattr(chat, "FIRST_WAIT_S", 0.001)
     monkeypatch.setattr(chat_attempt, "LARGEST", 200_000)
     monkeypatch.setenv("MUSICRS_LLM_KEY", f"{KEY}\n")
@@ -39,7 +39,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
 
 
 def check_no_key(texts: list[str]) -> None:
-    """Neither the key, nor its escaped form, nor eight characters of it in a row."""
+    """Check that no text holds the key, its escaped form, or eight characters of it in a row."""
     for text in texts:
         for part in (KEY[at : at + 8] for at in range(len(KEY) - 7)):
             assert part not in text
@@ -54,27 +54,27 @@ def test_a_run_ends_in_the_right_ranking_or_in_one_line(
     behaviour: Behaviour, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """`baselines run` on five threads."""
-    out, told = tmp_path / "run", ""
+    out, message = tmp_path / "run", ""
     with chat_server(lambda body, before: _reply(behaviour, body, before)) as stub:
         options = ["--base-url", stub.url, "--model-name", "stub", "--retries", "2", "--timeout-s", "0.3"]
         try:
             system = build_system("openai_api", "query_only", options)
             run_toy(system, toy_data(N), out, system_name="openai_api", batch_size=N)
         except UserError as error:
-            told = str(error)
+            message = str(error)
         n_asked = len(stub.bodies)
     if behaviour.baselines == "answer":
-        assert told == ""
+        assert message == ""
         predictions = read_predictions(out / "predictions.jsonl").predictions
         letters = {tuple(title[0] for title in prediction.ranking) for prediction in predictions}
         assert (letters, {prediction.outcome for prediction in predictions}) == ({tuple("BAEDC")}, {"ok"})
     else:
-        assert re.search(behaviour.baselines, told)
-        assert "\n" not in told
+        assert re.search(behaviour.baselines, message)
+        assert "\n" not in message
         assert not (out / "predictions.jsonl").exists()
     assert n_asked <= (N + 1) * behaviour.n_most
     captured = capfd.readouterr()
-    check_no_key([told, caplog.text, captured.out, captured.err, *(files_of(out) if out.exists() else ())])
+    check_no_key([message, caplog.text, captured.out, captured.err, *(files_of(out) if out.exists() else ())])
 
 
 @pytest.mark.parametrize("behaviour", CASES)
@@ -88,20 +88,20 @@ def test_a_stage_keeps_the_right_answer_or_the_reason(
         server = Server(Model("stub"), stub.url, retries=2, timeout_s=0.3, concurrency=2)
         try:
             responses = generate(requests, server, store)
-            told = [str(response.error or response.finish) for response in responses]
+            messages = [str(response.error or response.finish) for response in responses]
             texts = [response.text.strip() for response in responses]
         except UserError as error:
-            told, texts = [str(error)], []
+            messages, texts = [str(error)], []
         n_asked = len(stub.bodies)
     if expected == "answer":
-        assert (texts, told) == ([right({"messages": [{"content": "question"}]})] * 2, ["stop"] * 2)
+        assert (texts, messages) == ([right({"messages": [{"content": "question"}]})] * 2, ["stop"] * 2)
     else:
         pattern = {"cut": "length"}.get(expected, expected.removeprefix("refuses even a single word, "))
-        assert all(re.search(pattern, line) for line in told)
-        assert not any("\n" in line for line in told)
+        assert all(re.search(pattern, line) for line in messages)
+        assert not any("\n" in line for line in messages)
     assert n_asked <= 2 * behaviour.n_most
     captured = capfd.readouterr()
-    check_no_key([*told, caplog.text, captured.out, captured.err, *files_of(tmp_path)])
+    check_no_key([*messages, caplog.text, captured.out, captured.err, *files_of(tmp_path)])
 
 
 def _reply(behaviour: Behaviour, body: Mapping[str, Any], before: int) -> Reply:

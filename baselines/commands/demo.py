@@ -98,7 +98,7 @@ def systems_table(rows: Sequence[DemoRow]) -> Table:
     names = headline(rows[0].scores)
     table = Table(title="Baselines on the mini dataset, in %, with 95 % intervals", title_justify="left", box=SIMPLE)
     table.add_column("system", no_wrap=True)
-    table.add_column("given", no_wrap=True)
+    table.add_column("modality", no_wrap=True)
     table.add_column("reads")
     for heading in [heading for name in names for heading in (name, "interval")]:
         table.add_column(heading, justify="right")

@@ -61,7 +61,7 @@ class Generative(System):
 
     @property
     def sends_audio(self) -> bool:
-        """Whether the prompts of this modality hold clips."""
+        """True if the prompts of this modality hold clips."""
         return self.context.modality != "query_only"
 
     @property

@@ -76,7 +76,7 @@ class RunFolder:
 
     @property
     def is_complete(self) -> bool:
-        """Whether a session has ended here and none has begun since."""
+        """True if a session has ended in this folder and none has begun since."""
         return (self.path / RUN_CARD).exists() and self._predictions.exists() and not self._draft.exists()
 
     def read_card(self) -> RunCard:

@@ -34,7 +34,7 @@ class Processes:
 
     @property
     def is_main(self) -> bool:
-        """Whether this process prints, merges and writes the result."""
+        """True if this process prints, merges and writes the result."""
         return self.rank == 0
 
     def wait(self) -> None:

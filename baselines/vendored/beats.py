@@ -167,7 +167,7 @@ class Layer(nn.Module):
         self.final_layer_norm = nn.LayerNorm(width)
 
     def forward(self, x: Tensor, bias: Tensor, padding: Tensor | None) -> Tensor:
-        """See `Attention.forward`."""
+        """Transform patches; the arguments are those of `Attention.forward`."""
         x = self.self_attn_layer_norm(self._alpha * x + self.self_attn(x, bias, padding))
         out: Tensor = self.final_layer_norm(self._alpha * x + self.fc2(functional.gelu(self.fc1(x))))
         return out

@@ -26,7 +26,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import Prediction, read_predictions
 from musicrs_metric.runs.run_card import Modality
 from tests.baselines.toys import run_toy, thread, toy_data
-from tests.chat_stub import Reply, chat_server, words_of
+from tests.chat_stub import Reply, chat_server, prompt_of
 
 pytest.importorskip("openai")
 
@@ -56,7 +56,7 @@ def to_threads(answer: Callable[[int, int], Reply]) -> Callable[[dict[str, Any],
     """Answer by the thread's number and how often it was asked; the word that is asked beforehand is answered."""
 
     def reply(body: dict[str, Any], before: int) -> Reply:
-        words = words_of(body)
+        words = prompt_of(body)
         return READY if words == "Say yes." else answer(thread_of(words), before)
 
     return reply
@@ -106,7 +106,7 @@ def test_what_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: p
     caplog.set_level(logging.DEBUG)
     with chat_server(to_threads(lambda n, _: GOOD if n else Reply("no: sk-very-secret", status=418))) as stub:
         run(stub.url, tmp_path / "run", "--api-key-env", "SOME_KEY")
-    body = next(body for body in stub.bodies if words_of(body) != "Say yes.")
+    body = next(body for body in stub.bodies if prompt_of(body) != "Say yes.")
     assert (body["model"], body["temperature"]) == ("stub", 0)
     assert body["max_tokens"] > 40
     assert body["response_format"]["json_schema"]["schema"]["properties"]["ranking"]["items"] == {"type": "integer"}
@@ -137,7 +137,7 @@ def test_structured_output_that_is_refused_is_left_out(tmp_path: Path) -> None:
     def answer(body: dict[str, Any], before: int) -> Reply:
         if "response_format" in body or "max_tokens" in body:
             return Reply("unsupported", status=400)
-        return READY if words_of(body) == "Say yes." else Reply("[2] > [1] > [5] > [4] > [3]")
+        return READY if prompt_of(body) == "Say yes." else Reply("[2] > [1] > [5] > [4] > [3]")
 
     with chat_server(answer) as stub:
         assert run(stub.url, tmp_path / "run").card.outcomes == {"ok": 7}

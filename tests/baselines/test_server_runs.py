@@ -21,7 +21,7 @@ from baselines.systems.openai_api import OpenAIApi
 from musicrs_metric.base import chat
 from musicrs_metric.errors import UserError
 from tests.baselines.toys import toy_data
-from tests.chat_stub import Reply, chat_server, words_of
+from tests.chat_stub import Reply, chat_server, prompt_of
 from tests.server_behaviours import Body, completion, good, says
 
 pytest.importorskip("openai")
@@ -159,9 +159,7 @@ def test_a_model_that_thinks_its_budget_away_stops_the_run(tmp_path: Path) -> No
     with chat_server(
         lambda body, before: completion({"content": None, "reasoning": "I look at [1]."}, "length")
     ) as stub:
-        with pytest.raises(
-            UserError, match=f"the model thinks, and {FIRST} answers .*--answer-tokens 300 is too"
-        ):
+        with pytest.raises(UserError, match=f"the model thinks, and {FIRST} answers .*--answer-tokens 300 is too"):
             ask(stub.url, out, "--answer-tokens", "300")
         assert [record["reasoning"] for record in records(out)] == ["I look at [1]."] * 6
         assert not list(out.glob("parts/rank*.jsonl")) or not any(
@@ -186,7 +184,7 @@ def test_many_empty_answers_in_a_row_stop_the_run(tmp_path: Path) -> None:
 
     def answer(n_empty: int) -> Any:
         def reply(body: Body, before: int) -> Reply:
-            found = re.search(r"query of t(\d+)", words_of(body))
+            found = re.search(r"query of t(\d+)", prompt_of(body))
             is_empty = found is not None and int(found[1]) < n_empty
             return completion({"content": "" if is_empty else "[1] > [2] > [3] > [4] > [5]"})
 
@@ -208,7 +206,7 @@ def test_prompts_that_the_server_cut_are_reported(tmp_path: Path, counts: Any, m
     """During the run and at its end; the number is kept with each answer and on the card."""
 
     def answer(body: Body, before: int) -> Reply:
-        words = words_of(body)
+        words = prompt_of(body)
         n = next((n for n in range(6) if f"query of t{n}" in words), 0)
         content = json.loads(good(body).body())["choices"][0]["message"]["content"]
         return completion(
@@ -265,7 +263,7 @@ def test_what_failed_is_asked_again_by_the_same_command(tmp_path: Path) -> None:
     state = {"is_down": True}
 
     def answer(body: Body, before: int) -> Reply:
-        words = words_of(body)
+        words = prompt_of(body)
         if "query of t1" in words:
             return completion({"content": "What a lovely piece."})
         return says(503, "gone") if state["is_down"] and "query of t4" in words else good(body)

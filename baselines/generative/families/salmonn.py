@@ -223,7 +223,7 @@ class SalmonnModel(TransformersModel):
 
     @property
     def _needs_audio(self) -> bool:
-        """Whether prompts may hold audio, even silence."""
+        """True if prompts may hold audio, even silence."""
         return self.context.modality != "query_only" or self._is_published
 
     @cached_property
