@@ -16,7 +16,7 @@ from .disagreements import Disagreement, disagreements, write_disagreements
 from .judgement import Judgement
 from .kappa import LABELS, Kappa, cohen, fleiss, label
 from .shares import PAPER, Share, shares
-from .votes import About, Ballot, ballots
+from .votes import QuestionKind, QuestionVotes, collect_votes
 from .worklist import WorkItem
 
 
@@ -30,7 +30,7 @@ class Agreement:
         fleiss: Fleiss' kappa by kind of question; None where no question has two answers.
         cohen: Cohen's kappa by pair of annotators and kind of question, likewise.
         shares: What was changed, over all judgements.
-        ballots: All votes.
+        all_votes: All votes.
         disagreements: The questions to settle.
         resamples: Bootstrap resamples.
         seed: Seed of the bootstrap.
@@ -38,10 +38,10 @@ class Agreement:
 
     finished: Mapping[str, int]
     overlap: Mapping[int, int]
-    fleiss: Mapping[About, Kappa | None]
-    cohen: Mapping[tuple[str, str], Mapping[About, Kappa | None]]
+    fleiss: Mapping[QuestionKind, Kappa | None]
+    cohen: Mapping[tuple[str, str], Mapping[QuestionKind, Kappa | None]]
     shares: Mapping[str, Share]
-    ballots: Sequence[Ballot]
+    all_votes: Sequence[QuestionVotes]
     disagreements: Sequence[Disagreement]
     resamples: int
     seed: int
@@ -79,7 +79,7 @@ def agree(
         resamples: Bootstrap resamples.
         seed: Seed of the generator.
     """
-    votes = ballots(items, judged)
+    votes = collect_votes(items, judged)
     times = Counter(thread_id for threads in judged.values() for thread_id in threads)
     return Agreement(
         finished={name: len(threads) for name, threads in judged.items()},
@@ -91,7 +91,7 @@ def agree(
             if set(judged[pair[0]]) & set(judged[pair[1]])
         },
         shares=shares(items, (judgement for threads in judged.values() for judgement in threads.values())),
-        ballots=votes,
+        all_votes=votes,
         disagreements=disagreements(votes),
         resamples=resamples,
         seed=seed,
@@ -110,8 +110,8 @@ def write_agreement(folder: Path, found: Agreement, items: Sequence[WorkItem]) -
     write_disagreements(folder / "disagreements.csv", found.disagreements, items)
     with replacing(folder / "votes.csv") as file:
         file.write(csv_line(("thread", "question", "subject", "annotator", "vote", "label")))
-        for ballot in found.ballots:
-            about = ballot.question.about
-            for annotator, vote in ballot.votes.items():
+        for entry in found.all_votes:
+            about = entry.question.about
+            for annotator, vote in entry.votes.items():
                 counted = label(about, vote) if about in LABELS else ""
-                file.write(csv_line((*ballot.question, annotator, vote, counted)))
+                file.write(csv_line((*entry.question, annotator, vote, counted)))

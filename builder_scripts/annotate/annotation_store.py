@@ -60,7 +60,7 @@ def tidy_name(name: str) -> str:
     return tidied
 
 
-class AnswerStore:
+class AnnotationStore:
     """The answers of all annotators; safe to use from several threads.
 
     Args:

@@ -14,7 +14,7 @@ from musicrs_metric.errors import UserError
 from . import page
 from .form import Shape, read_fields
 from .screen import Screen
-from .session import Desk, Sent, Step
+from .session import AnnotationSession, Sent, Step
 
 _HERE = Path(__file__).parent
 
@@ -24,22 +24,22 @@ class _Kept(NamedTuple):
     go_on: bool
 
 
-def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
+def build(session: AnnotationSession, files: Mapping[str, Path]) -> gr.Blocks:
     """Make the page.
 
     Args:
-        desk: What it works on.
+        session: The work list and its answers.
         files: Downloaded audio by video id.
     """
     with gr.Blocks(title="MusiCRS annotation", analytics_enabled=False) as blocks:
-        screen = Screen(Shape.of(desk.items.values()), files)
+        screen = Screen(Shape.of(session.items.values()), files)
 
         def keep(values: tuple[Any, ...], request: gr.Request, *, done: bool) -> _Kept:
             annotator, thread_id, clock, *flat = values
             at = float(clock or 0)
             try:
-                answers = read_fields(desk.item(thread_id), screen.shape, flat, done=done)
-                left = desk.save(annotator, answers, Sent(str(request.session_hash), at))
+                answers = read_fields(session.item(thread_id), screen.shape, flat, done=done)
+                left = session.save(annotator, answers, Sent(str(request.session_hash), at))
             except (UserError, OSError) as error:
                 return _Kept(page.status(f"Not saved: {error}"), go_on=False)
             if done and left:
@@ -54,13 +54,13 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
                 kept = keep(values, request, done=done)
                 if not kept.go_on:
                     return {screen.saved: kept.told}
-                return screen.fill(desk.view(values[0], values[1], step), kept.told)
+                return screen.fill(session.view(values[0], values[1], step), kept.told)
 
             return move
 
         def join(name: str, thread_id: str | None = None) -> dict[Any, Any]:
             try:
-                return screen.fill(desk.join(name, thread_id))
+                return screen.fill(session.join(name, thread_id))
             except (UserError, OSError) as error:
                 return {screen.notice: page.status(str(error))}
 
@@ -87,11 +87,11 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
     return blocks
 
 
-def serve(desk: Desk, files: Mapping[str, Path], *, host: str, port: int) -> None:
+def serve(session: AnnotationSession, files: Mapping[str, Path], *, host: str, port: int) -> None:
     """Serve the page until it is stopped.
 
     Args:
-        desk: What it works on.
+        session: The work list and its answers.
         files: Downloaded audio by video id.
         host: Address to listen on.
         port: Port to listen on.
@@ -100,7 +100,7 @@ def serve(desk: Desk, files: Mapping[str, Path], *, host: str, port: int) -> Non
         UserError: The port is taken.
     """
     try:
-        build(desk, files).launch(
+        build(session, files).launch(
             server_name=host, server_port=port, allowed_paths=sorted({str(file.parent) for file in files.values()}),
             css=(_HERE / "style.css").read_text(encoding="utf-8"),
             head=f"<script>{(_HERE / 'page.js').read_text(encoding='utf-8')}</script>",

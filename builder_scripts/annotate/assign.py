@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 
 
-def deal(
+def assign(
     thread_ids: Iterable[str],
     annotators: Collection[str],
     overlap: int,

@@ -52,17 +52,17 @@ def serve(
 
     from ..layout import Work
     from . import places
-    from .annotation_store import AnswerStore
-    from .session import Desk
+    from .annotation_store import AnnotationStore
+    from .session import AnnotationSession
     from .worklist import read_worklist
 
     folder = Work(work)
     items = read_worklist(places.worklist(folder))
     from .app import serve as listen  # takes seconds, which nobody should wait to be told of a missing work list
 
-    desk = Desk(items, AnswerStore(places.answers(folder)), overlap, resting or ())
+    session = AnnotationSession(items, AnnotationStore(places.answers(folder)), overlap, resting or ())
     typer.echo(f"http://{host}:{port} (Ctrl-C stops it)")
-    listen(desk, AudioStore(folder.audio).videos(), host=host, port=port)
+    listen(session, AudioStore(folder.audio).videos(), host=host, port=port)
 
 
 @annotate.command()
@@ -82,13 +82,13 @@ def agree(
     from . import places
     from .agree import agree as compare
     from .agree import write_agreement
-    from .annotation_store import AnswerStore
+    from .annotation_store import AnnotationStore
     from .votes import finished
     from .worklist import read_worklist
 
     folder = Work(work)
     items = read_worklist(places.worklist(folder))
-    store = AnswerStore(places.answers(folder))
+    store = AnnotationStore(places.answers(folder))
     told = Console(stderr=True)
     with told.status("comparing"):
         found = compare(items, finished(items, store), resamples=resamples, seed=seed)

@@ -24,11 +24,11 @@ from musicrs_metric.base.text import guarded as guarded
 from musicrs_metric.errors import UserError, show, some
 
 from .judgement import canonical_url, read_entity
-from .votes import LEAVE_OUT, About, Ballot, Question
+from .votes import LEAVE_OUT, Question, QuestionKind, QuestionVotes
 from .worklist import CATEGORIES, MUSIC, WorkItem
 
 COLUMNS = ("row", "thread", "title", "question", "subject", "choices", "settled")
-_WORDS: Mapping[About, tuple[str, ...]] = {
+_WORDS: Mapping[QuestionKind, tuple[str, ...]] = {
     "category": CATEGORIES,
     "link": ("valid", "invalid"),
     "added link": (LEAVE_OUT,),
@@ -36,7 +36,7 @@ _WORDS: Mapping[About, tuple[str, ...]] = {
     "added entity": (LEAVE_OUT,),
     "query": (),
 }
-_ALLOWED: Mapping[About, str] = {
+_ALLOWED: Mapping[QuestionKind, str] = {
     "category": "music, pop culture or other",
     "link": "valid, invalid or an address of YouTube",
     "added link": f"{LEAVE_OUT} or an address of YouTube",
@@ -70,27 +70,27 @@ class Disagreement(NamedTuple):
         return answer if 2 * most > sum(n for _, n in self.choices) else None
 
 
-def disagreements(ballots: Iterable[Ballot]) -> list[Disagreement]:
+def disagreements(all_votes: Iterable[QuestionVotes]) -> list[Disagreement]:
     """Find the questions on which annotators differ.
 
     Args:
-        ballots: All ballots.
+        all_votes: The votes on all questions.
 
     Returns:
-        In the order of the ballots. Threads that nobody takes for music go no further, so nothing is asked about them
+        In the order of the votes. Threads that nobody takes for music go no further, so nothing is asked about them
         but their category.
     """
-    given = list(ballots)
+    given = list(all_votes)
     music = {
-        ballot.question.thread_id
-        for ballot in given
-        if ballot.question.about == "category" and MUSIC in ballot.votes.values()
+        entry.question.thread_id
+        for entry in given
+        if entry.question.about == "category" and MUSIC in entry.votes.values()
     }
     return [
-        Disagreement(ballot.question, tuple(choices))
-        for ballot in given
-        if len(choices := ballot.choices()) > 1
-        and (ballot.question.about == "category" or ballot.question.thread_id in music)
+        Disagreement(entry.question, tuple(choices))
+        for entry in given
+        if len(choices := entry.choices()) > 1
+        and (entry.question.about == "category" or entry.question.thread_id in music)
     ]
 
 
@@ -168,7 +168,7 @@ def _decision(one: Disagreement, settled: str, where: str) -> str:
     return answer
 
 
-def _own_answer(about: About, settled: str) -> str | None:
+def _own_answer(about: QuestionKind, settled: str) -> str | None:
     lower = settled.lower()
     if lower in _WORDS[about]:
         return lower

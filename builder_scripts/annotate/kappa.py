@@ -16,11 +16,11 @@ import numpy as np
 from musicrs_metric.errors import count
 from musicrs_metric.measures import Floats
 
-from .votes import About, Ballot
+from .votes import QuestionKind, QuestionVotes
 from .worklist import CATEGORIES
 
 # The answers that a question can have; every address is a `corrected` link.
-LABELS: Mapping[About, tuple[str, ...]] = {
+LABELS: Mapping[QuestionKind, tuple[str, ...]] = {
     "category": CATEGORIES,
     "link": ("valid", "invalid", "corrected"),
     "entity": ("relevant", "irrelevant"),
@@ -56,16 +56,18 @@ class Kappa(NamedTuple):
     reason: str | None = None
 
 
-def label(about: About, vote: str) -> str:
+def label(about: QuestionKind, vote: str) -> str:
     """The answer that a vote counts as."""
     return vote if vote in LABELS[about] else "corrected"
 
 
-def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, resamples: int, seed: int) -> Kappa | None:
+def cohen(
+    all_votes: Sequence[QuestionVotes], about: QuestionKind, pair: tuple[str, str], *, resamples: int, seed: int
+) -> Kappa | None:
     """Cohen's kappa of two annotators (Cohen 1960, doi:10.1177/001316446002000104).
 
     Args:
-        ballots: All ballots.
+        all_votes: The votes on all questions.
         about: The kind of question.
         pair: The annotators.
         resamples: Bootstrap resamples.
@@ -78,7 +80,7 @@ def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, res
 
     labels = LABELS[about]
     tables: dict[str, Floats] = {}
-    for thread_id, votes in _votes(ballots, about):
+    for thread_id, votes in _votes(all_votes, about):
         if pair[0] in votes and pair[1] in votes:
             table = tables.setdefault(thread_id, np.zeros((len(labels), len(labels))))
             table[labels.index(votes[pair[0]]), labels.index(votes[pair[1]])] += 1
@@ -98,14 +100,14 @@ def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, res
     return Kappa(found.value, found.low, found.high, agreement, int(total.sum()), len(stacked), 2, found.reason)
 
 
-def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int) -> Kappa | None:
+def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples: int, seed: int) -> Kappa | None:
     """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619), whoever answered which question.
 
     It is defined for one number of answers per question, so it is measured on the questions with the most frequent
     number of at least two, the greater of equals.
 
     Args:
-        ballots: All ballots.
+        all_votes: The votes on all questions.
         about: The kind of question.
         resamples: Bootstrap resamples.
         seed: Seed of the generator.
@@ -115,7 +117,7 @@ def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int
     """
     from statsmodels.stats.inter_rater import fleiss_kappa
 
-    answered = [(thread_id, list(votes.values())) for thread_id, votes in _votes(ballots, about) if len(votes) > 1]
+    answered = [(thread_id, list(votes.values())) for thread_id, votes in _votes(all_votes, about) if len(votes) > 1]
     if not answered:
         return None
     sizes = Counter(len(votes) for _, votes in answered)
@@ -132,12 +134,12 @@ def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int
     return Kappa(found.value, found.low, found.high, equal_pairs, len(rows), len(names), size, found.reason)
 
 
-def _votes(ballots: Sequence[Ballot], about: About) -> list[tuple[str, dict[str, str]]]:
+def _votes(all_votes: Sequence[QuestionVotes], about: QuestionKind) -> list[tuple[str, dict[str, str]]]:
     """Thread and answers by annotator of each question of a kind."""
     return [
-        (ballot.question.thread_id, {name: label(about, vote) for name, vote in ballot.votes.items()})
-        for ballot in ballots
-        if ballot.question.about == about
+        (entry.question.thread_id, {name: label(about, vote) for name, vote in entry.votes.items()})
+        for entry in all_votes
+        if entry.question.about == about
     ]
 
 

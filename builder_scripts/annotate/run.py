@@ -15,12 +15,12 @@ from ..layout import Work
 from ..lines import read_lines, write_lines
 from ..manifest import Counts, StageManifest, hash_files, is_done
 from . import places
-from .annotation_store import AnswerStore
+from .annotation_store import AnnotationStore
 from .disagreements import disagreements, read_decisions
 from .judgement import Judgement
 from .settle import complete, settle
 from .shares import PAPER, shares
-from .votes import ballots, finished
+from .votes import collect_votes, finished
 from .worklist import MUSIC, WorkItem, read_worklist
 
 STAGE = "annotate"
@@ -106,7 +106,7 @@ def _counts(total: Counter[str]) -> Counts:
 
 
 def _from_people(work: Work, items: Sequence[WorkItem], settling: Settling) -> list[Judgement]:
-    votes = ballots(items, finished(items, AnswerStore(places.answers(work))))
+    votes = collect_votes(items, finished(items, AnnotationStore(places.answers(work))))
     decided = read_decisions(settling.decisions, disagreements(votes)) if settling.decisions else {}
     return settle(items, votes, decided, majority=settling.majority)
 

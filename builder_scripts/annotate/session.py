@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from musicrs_metric.errors import UserError, plain
 
-from .annotation_store import AnswerStore
+from .annotation_store import AnnotationStore
 from .answers import Answers, fit, no_answers
-from .assign import deal
+from .assign import assign
 from .judgement import is_finished, problems
 from .worklist import WorkItem
 
@@ -69,7 +69,7 @@ class Sent(NamedTuple):
     at: float
 
 
-class Desk:
+class AnnotationSession:
     """One work list with its annotators.
 
     Args:
@@ -80,7 +80,7 @@ class Desk:
     """
 
     def __init__(
-        self, items: Sequence[WorkItem], store: AnswerStore, overlap: int, resting: Collection[str] = ()
+        self, items: Sequence[WorkItem], store: AnnotationStore, overlap: int, resting: Collection[str] = ()
     ) -> None:
         self.items = {item.thread_id: item for item in items}
         self._store = store
@@ -114,7 +114,7 @@ class Desk:
         given = {name: self._store.answers(name) for name in self._store.annotators()}
         if annotator not in given:
             raise UserError(f"nobody named {plain(annotator)} has joined; give your name again")
-        shares = self._deal(given)
+        shares = self._assign(given)
         progress = tuple(
             Progress(name, sum(self._done(name, thread, given[name]) for thread in shares[name]), len(shares[name]))
             for name in sorted(shares)
@@ -186,13 +186,13 @@ class Desk:
             self._seen[annotator, thread_id] = (answers, done)
         return done
 
-    def _deal(self, given: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
+    def _assign(self, given: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
         begun: dict[str, set[str]] = defaultdict(set)
         for annotator, answers in given.items():
             for thread_id in answers:
                 begun[thread_id].add(annotator)
         resting = {name for name in given if name.casefold() in self._resting}
-        return deal(self.items, list(given), self._overlap, begun, resting)
+        return assign(self.items, list(given), self._overlap, begun, resting)
 
 
 def _place(place: int | None, step: Step, left: Sequence[bool]) -> int:

@@ -9,18 +9,22 @@ from musicrs_metric.errors import UserError, count, plain, some
 
 from .disagreements import disagreements
 from .judgement import Judgement
-from .votes import Ballot, Question, assemble
+from .votes import Question, QuestionVotes, assemble
 from .worklist import MUSIC, WorkItem
 
 
 def settle(
-    items: Sequence[WorkItem], ballots: Sequence[Ballot], decided: Mapping[Question, str], *, majority: bool = False
+    items: Sequence[WorkItem],
+    all_votes: Sequence[QuestionVotes],
+    decided: Mapping[Question, str],
+    *,
+    majority: bool = False,
 ) -> list[Judgement]:
     """Decide every question.
 
     Args:
         items: The work list.
-        ballots: All votes.
+        all_votes: All votes.
         decided: Decisions of a person, by question.
         majority: Whether the answer of more than half of the annotators decides what nobody has settled.
 
@@ -30,8 +34,8 @@ def settle(
     Raises:
         UserError: Questions are still open, or a thread was settled as music that nobody judged as such.
     """
-    decisions = {ballot.question: ballot.choices()[0][0] for ballot in ballots if len(ballot.choices()) == 1}
-    found = disagreements(ballots)
+    decisions = {entry.question: entry.choices()[0][0] for entry in all_votes if len(entry.choices()) == 1}
+    found = disagreements(all_votes)
     if majority:
         decisions |= {one.question: one.majority for one in found if one.majority is not None}
     decisions |= decided
@@ -49,7 +53,7 @@ def settle(
     by_thread: dict[str, dict[Question, str]] = defaultdict(dict)
     for question, answer in decisions.items():
         by_thread[question.thread_id][question] = answer
-    judges = Counter({b.question.thread_id: len(b.votes) for b in ballots if b.question.about == "category"})
+    judges = Counter({b.question.thread_id: len(b.votes) for b in all_votes if b.question.about == "category"})
     return [
         complete(item, assemble(item, by_thread[item.thread_id], judges[item.thread_id]))
         for item in items

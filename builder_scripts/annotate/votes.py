@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, get_args
 
 from musicrs_dataset.records import Link
 
-from .annotation_store import AnswerStore
+from .annotation_store import AnnotationStore
 from .answers import fit
 from .judgement import (
     EntityVerdict,
@@ -34,9 +34,9 @@ from .judgement import (
 )
 from .worklist import CATEGORIES, MUSIC, WorkItem
 
-About = Literal["category", "link", "added link", "entity", "added entity", "query"]
+QuestionKind = Literal["category", "link", "added link", "entity", "added entity", "query"]
 LEAVE_OUT = "leave out"
-_ORDER = get_args(About)
+_ORDER = get_args(QuestionKind)
 _LINK_VERDICTS: Mapping[str, LinkVerdict] = {"valid": "valid", "invalid": "invalid"}
 _ENTITY_VERDICTS: Mapping[str, EntityVerdict] = {"relevant": "relevant", "irrelevant": "irrelevant"}
 
@@ -51,11 +51,11 @@ class Question(NamedTuple):
     """
 
     thread_id: str
-    about: About
+    about: QuestionKind
     subject: str = ""
 
 
-class Ballot(NamedTuple):
+class QuestionVotes(NamedTuple):
     """A question with its votes.
 
     Attributes:
@@ -71,7 +71,7 @@ class Ballot(NamedTuple):
         return sorted(Counter(self.votes.values()).items(), key=lambda choice: (-choice[1], choice[0]))
 
 
-def finished(items: Iterable[WorkItem], store: AnswerStore) -> dict[str, dict[str, Judgement]]:
+def finished(items: Iterable[WorkItem], store: AnnotationStore) -> dict[str, dict[str, Judgement]]:
     """Collect the judgements of all annotators.
 
     Args:
@@ -93,7 +93,7 @@ def finished(items: Iterable[WorkItem], store: AnswerStore) -> dict[str, dict[st
     return judged
 
 
-def ballots(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, Judgement]]) -> list[Ballot]:
+def collect_votes(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, Judgement]]) -> list[QuestionVotes]:
     """Take judgements apart.
 
     Args:
@@ -114,7 +114,7 @@ def ballots(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, Judgeme
             if question.about in ("added link", "added entity"):
                 music = [name for name, judgement in judgements.items() if judgement.category == MUSIC]
                 votes = dict.fromkeys(music, LEAVE_OUT) | votes
-            found.append(Ballot(question, votes))
+            found.append(QuestionVotes(question, votes))
     return found
 
 

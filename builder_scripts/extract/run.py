@@ -56,7 +56,7 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         parameters=parameters,
         counts=_counts(found),
         wall_s=perf_counter() - began,
-        notes=[describe_outcomes([item.outcome for item in found]), session.meter.summary(), *notes],
+        notes=[describe_outcomes([item.outcome for item in found]), session.usage.summary(), *notes],
         versions=versions_of(_PACKAGES),
     )
     return record(work.gold, manifest)

@@ -7,7 +7,7 @@ next run.
 
 from __future__ import annotations
 
-from .answer_cache import Store
+from .answer_cache import AnswerCache
 from .ask import UNREADABLE, Answer, Outcome, Question, RefusedError, ask
 from .generate import Answers, Backend, generate
 from .prompt import Prompt, read_prompt
@@ -16,6 +16,7 @@ from .request import Model, Parameters, Request, Response, content_key
 __all__ = [
     "UNREADABLE",
     "Answer",
+    "AnswerCache",
     "Answers",
     "Backend",
     "Model",
@@ -26,7 +27,6 @@ __all__ = [
     "RefusedError",
     "Request",
     "Response",
-    "Store",
     "ask",
     "content_key",
     "generate",

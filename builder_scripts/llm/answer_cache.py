@@ -24,7 +24,7 @@ from .request import Model, Request, Response
 _log = logging.getLogger(__name__)
 
 
-class Store:
+class AnswerCache:
     """The answers of one file; use it as a context manager.
 
     Each answer is one line and one write, so that a kill costs at most the line being written; such a torn line is

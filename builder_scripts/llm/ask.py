@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .generate import Answers
-from .json_salvage import Rung, read_json
+from .json_salvage import SalvageMethod, read_json
 from .request import Request, Response
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     """
 
     failure: str | None
-    rung: Rung | None
+    rung: SalvageMethod | None
     asked: int
 
 

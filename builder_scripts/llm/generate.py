@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from .answer_cache import Store
+from .answer_cache import AnswerCache
 from .request import Model, Request, Response, UnansweredError, content_key, no_answer
 from .stopping import Stop
 
@@ -59,7 +59,7 @@ def no_reader(_: int, response: Response) -> str | None:
 def generate(
     requests: Sequence[Request],
     backend: Backend,
-    store: Store,
+    cache: AnswerCache,
     judge: Judge = no_reader,
     watch: Watch = lambda *_: None,
     stop: Stop | None = None,
@@ -69,7 +69,7 @@ def generate(
     Args:
         requests: The questions; repeats are asked once.
         backend: Who is asked what the store lacks.
-        store: Where answers are kept as they come, and failures as failures.
+        cache: Where answers are kept as they come, and failures as failures.
         judge: Reads responses; told of every place once its response is there.
         watch: Told of the response to every distinct request.
         stop: The wish of the user to stop.
@@ -98,11 +98,11 @@ def generate(
         return failure
 
     for key, (place, *_) in places.items():
-        kept = store.get(key)
+        kept = cache.get(key)
         if kept is None:
             continue
         if failure := settle(key, kept):  # stores of earlier versions hold failures as answers
-            store.add(key, backend.model, requests[place], kept, failure)
+            cache.add(key, backend.model, requests[place], kept, failure)
         else:
             watch(kept, None, len(places))
     unanswered = {key: requests[at[0]] for key, at in places.items() if key not in usable}
@@ -111,11 +111,11 @@ def generate(
             for key, response in backend.answer(unanswered, stop):
                 if key not in usable:
                     failure = settle(key, response)
-                    store.add(key, backend.model, unanswered[key], response, failure)
+                    cache.add(key, backend.model, unanswered[key], response, failure)
                     watch(response, failure, len(places))
         except UnansweredError as error:
             again = [key for key in unanswered if key not in responses]
-            if any(key not in store.failures for key in again):
+            if any(key not in cache.failures for key in again):
                 raise
             for key in again:
                 response = no_answer(str(error))

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from musicrs_metric.base.files import strict_json
 
-Rung = Literal["strict", "unwrapped", "repaired"]
+SalvageMethod = Literal["strict", "unwrapped", "repaired"]
 
 _OPENING = re.compile(r"[\[{]")
 _LENIENT = json.JSONDecoder(strict=False)  # takes raw control characters inside strings
@@ -22,7 +22,7 @@ class Found(NamedTuple):
     """A value, and the rung of the ladder that reached it."""
 
     value: Any
-    rung: Rung
+    rung: SalvageMethod
 
 
 def read_json(text: str, wanted: Callable[[Any], bool]) -> Found | None:
@@ -85,7 +85,7 @@ def _after_thinking(text: str) -> str:
     return "" if "<think>" in answer else answer
 
 
-_LADDER: tuple[tuple[Rung, Callable[[str], Iterator[Any]]], ...] = (
+_LADDER: tuple[tuple[SalvageMethod, Callable[[str], Iterator[Any]]], ...] = (
     ("strict", _whole),
     ("unwrapped", _inside),
     ("repaired", _mended),

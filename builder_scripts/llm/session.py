@@ -16,7 +16,7 @@ from musicrs_metric.base.chat import read_extra_body
 from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError, count, some
 
-from .answer_cache import Store
+from .answer_cache import AnswerCache
 from .ask import CUT, EMPTY, NO_ANSWER, UNREADABLE, Outcome, is_failure
 from .batches import BatchFiles
 from .generate import Backend, Judge, generate, no_reader
@@ -24,7 +24,7 @@ from .local import Local
 from .request import Model, Request, Response, content_key
 from .server import PATIENCE, Server
 from .stopping import StoppedError, stoppable
-from .usage import Meter, Prices, amount
+from .usage import Prices, UsageMeter, amount
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -133,9 +133,9 @@ class Session:
 
     def __init__(self, settings: Settings, folder: Path, stage: str, console: Console) -> None:
         self.settings = settings
-        self.meter = Meter(settings.prices)
+        self.usage = UsageMeter(settings.prices)
         self._backend = settings.open(folder / f"batches-{stage}")
-        self._store = Store(folder / "answers.jsonl")
+        self._cache = AnswerCache(folder / "answers.jsonl")
         self._left, self._useless = "", 0
         self._console = console
 
@@ -145,18 +145,18 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._store.close()
+        self._cache.close()
 
     def recall(self, requests: Sequence[Request], judge: Judge) -> None:
         """See `builder_scripts.llm.generate.Answers`."""
         usable: dict[str, Response] = {}
         for place, request in enumerate(requests):
             key = content_key(request, self._backend.model)
-            response = self._store.get(key) or self._store.failures.get(key)
+            response = self._cache.get(key) or self._cache.failures.get(key)
             if response is not None and judge(place, response) is None:
                 usable[key] = response
         for response in usable.values():
-            self.meter.add(response)
+            self.usage.add(response)
 
     def generate(self, requests: Sequence[Request], judge: Judge = no_reader) -> list[Response]:
         """See `builder_scripts.llm.generate.generate`.
@@ -170,22 +170,22 @@ class Session:
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
             TextColumn("{task.fields[told]}"),
         )  # fmt: skip
-        meter = Meter(self.settings.prices)
+        usage = UsageMeter(self.settings.prices)
         with stoppable() as stop, Progress(*columns, console=self._console) as progress:
             bar = progress.add_task(f"Asking {self.settings.model.name}", total=None, told="")
 
             def watch(response: Response, failure: str | None, total: int) -> None:
-                self.meter.add(response, failure)
-                meter.add(response, failure)
-                progress.update(bar, completed=meter.done, total=total, told=meter.line(total))
+                self.usage.add(response, failure)
+                usage.add(response, failure)
+                progress.update(bar, completed=usage.done, total=total, told=usage.line(total))
                 self._useless += failure is not None and response.error is None
                 self._stop_if_nothing_works()
 
             try:
-                return generate(requests, self._backend, self._store, judge, watch, stop)
+                return generate(requests, self._backend, self._cache, judge, watch, stop)
             except KeyboardInterrupt:
                 raise StoppedError(
-                    f"stopped; {count(meter.answered, 'new answer')} kept, run the same command again to continue",
+                    f"stopped; {count(usage.answered, 'new answer')} kept, run the same command again to continue",
                     128 + (stop.signal or signal.SIGINT),
                 ) from None
 
@@ -197,17 +197,17 @@ class Session:
     def _stop_if_nothing_works(self) -> None:
         if isinstance(self._backend, BatchFiles):  # all of them are paid for
             return
-        if self._useless >= PATIENCE and not self.meter.answered and not self.meter.cached:
+        if self._useless >= PATIENCE and not self.usage.answered and not self.usage.cached:
             raise StoppedError(
                 f"none of the first {self._useless} answers of {self.settings.model.name} can be used: "
-                f"{self._reasons()}; {_advice(self.meter.failures)}",
+                f"{self._reasons()}; {_advice(self.usage.failures)}",
                 1,
             )
 
     def estimate(self, requests: Sequence[Request]) -> str:
         """Say in a line what asking these would take, without asking; tokens are guessed at four bytes each."""
         missing = {content_key(r, self._backend.model): r for r in requests}
-        missing = {key: request for key, request in missing.items() if key not in self._store}
+        missing = {key: request for key, request in missing.items() if key not in self._cache}
         read = sum(len(request.prompt.encode()) for request in missing.values()) // 4
         written = sum(request.parameters.max_tokens for request in missing.values())
         cost = self.settings.prices.of(read, written)
@@ -238,7 +238,7 @@ class Session:
             reasons = ", ".join(f"{reason} {number:,}" for reason, number in failed.most_common())
             line = f"{n:,} of {len(of_kind):,} {kind} failed ({100 * share:.3g} %): {reasons}"
             if share > self.settings.max_failures:
-                said = f" ({self._reasons()})" if self.meter.failures else ""
+                said = f" ({self._reasons()})" if self.usage.failures else ""
                 raise StoppedError(
                     f"{line}{said}; at most {100 * self.settings.max_failures:g} % may fail. Answers so far are kept: "
                     f"{self._left or 'run the same command again to ask for the failed ones'}; "
@@ -258,7 +258,7 @@ class Session:
         return notes
 
     def _reasons(self) -> str:
-        return some([f"{reason} ({n}x)" for reason, n in self.meter.failures.most_common()], 2)
+        return some([f"{reason} ({n}x)" for reason, n in self.usage.failures.most_common()], 2)
 
 
 def _above(share: float) -> float:

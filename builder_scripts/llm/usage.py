@@ -33,7 +33,7 @@ def amount(cost: float) -> str:
 
 
 @dataclass
-class Meter:
+class UsageMeter:
     """Adds up responses.
 
     Attributes:

@@ -17,7 +17,7 @@ from .run import Mined, Mining
 _NAME = re.compile(rb'"subreddit"\s*:\s*"([\w.-]+)"')
 
 
-def absent(mining: Mining, mined: Mined, *, named: bool) -> Iterator[str]:
+def missing_subreddits(mining: Mining, mined: Mined, *, named: bool) -> Iterator[str]:
     """Say which wanted subreddits have no row, and what may have been meant.
 
     Args:

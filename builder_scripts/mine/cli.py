@@ -46,7 +46,7 @@ def mine(
 
     from ..layout import Work
     from .bar import mine_with_bar
-    from .check_subreddits import absent
+    from .check_subreddits import missing_subreddits
     from .dumps import NAMES, find_dumps, unnamed
     from .executors import default_workers, memory_per_worker
     from .run import Mining
@@ -66,7 +66,7 @@ def mine(
         told.print(f"{workers} workers, up to {memory_per_worker(todo) / 2**30:.1f} GiB of memory each")
     mined = mine_with_bar(mining, workers, executor.value, master, told)
     _tell(mined, work)
-    missing = list(absent(mining, mined, named=bool(subreddit)))
+    missing = list(missing_subreddits(mining, mined, named=bool(subreddit)))
     for line in missing:
         typer.echo(line, err=True)
     if mined.damaged or missing:

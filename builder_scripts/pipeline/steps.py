@@ -72,7 +72,7 @@ def steps(config: RunConfig, console: Console) -> Iterator[Step]:
 
 def _mine(config: RunConfig, work: Work, console: Console) -> Done:
     from ..mine.bar import mine_with_bar
-    from ..mine.check_subreddits import absent
+    from ..mine.check_subreddits import missing_subreddits
     from ..mine.dumps import find_dumps
     from ..mine.run import Mining
 
@@ -83,7 +83,7 @@ def _mine(config: RunConfig, work: Work, console: Console) -> Done:
         first, *others = mined.damaged
         more = f", and {len(others)} further dumps are damaged" if others else ""
         raise UserError(f"{first.path}: {first.damage}{more}; fetch it again, or take it off the list")
-    missing = list(absent(mining, mined, named="subreddits" in section.model_fields_set))
+    missing = list(missing_subreddits(mining, mined, named="subreddits" in section.model_fields_set))
     if missing:
         raise UserError("; ".join(missing) + "; mend mine.subreddits, or add the dumps that hold them")
     return Done(StageManifest.read(work.bronze, "mine"), bool(mined.n_new))

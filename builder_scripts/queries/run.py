@@ -59,7 +59,7 @@ def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest
         parameters=parameters,
         counts={"threads": count_outcomes(outcomes)},
         wall_s=perf_counter() - began,
-        notes=[describe_outcomes(outcomes), session.meter.summary(), *notes],
+        notes=[describe_outcomes(outcomes), session.usage.summary(), *notes],
         versions=versions_of(_PACKAGES),
     )
     return record(work.gold, manifest)

@@ -25,7 +25,7 @@ def cleaning(takedown: Takedown, pseudonyms: Pseudonyms, *, redacting: bool) -> 
 
     def clean(text: str) -> str:
         # Names first: a pseudonym is nothing that looks like a telephone number.
-        text = takedown.blot(without_names(text, pseudonyms))
+        text = takedown.redact(without_names(text, pseudonyms))
         return redact(text) if redacting else text
 
     return clean

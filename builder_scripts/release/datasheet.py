@@ -20,7 +20,7 @@ _LONGEST = 300  # characters of a parameter's value
 
 
 @dataclass(frozen=True)
-class Facts:
+class DatasheetInputs:
     """What is known of a release.
 
     Attributes:
@@ -54,7 +54,7 @@ class Facts:
         return {stage: str(self.manifests[stage].parameters["model"]) for stage in ("extract", "queries")}
 
 
-def datasheet(facts: Facts) -> str:
+def datasheet(facts: DatasheetInputs) -> str:
     """Write the datasheet, in Markdown."""
     sections = {
         "Motivation": _motivation(facts),
@@ -67,7 +67,7 @@ def datasheet(facts: Facts) -> str:
         "The stages in figures": _stages(facts),
     }
     body = "\n\n".join(f"## {name}\n\n" + "\n\n".join(blocks) for name, blocks in sections.items())
-    head = f"# Datasheet of {escaped(facts.options.called)}"
+    head = f"# Datasheet of {escaped(facts.options.display_title)}"
     form = (
         "After Gebru et al., [Datasheets for Datasets](https://doi.org/10.1145/3458723). Numbers are those of the "
         "manifests in `making/manifests`."
@@ -75,7 +75,7 @@ def datasheet(facts: Facts) -> str:
     return f"{head}\n\n{form}\n\n{body}\n"
 
 
-def _motivation(facts: Facts) -> list[str]:
+def _motivation(facts: DatasheetInputs) -> list[str]:
     return [
         _answer("For what purpose was it created?", facts.options.purpose or _OPEN),
         _answer("Who created it?", escaped(facts.options.by) or _OPEN),
@@ -84,7 +84,7 @@ def _motivation(facts: Facts) -> list[str]:
     ]
 
 
-def _composition(facts: Facts) -> list[str]:
+def _composition(facts: DatasheetInputs) -> list[str]:
     about = facts.about
     genres = [(genre, f"{share.threads:,}", f"{100 * share.share:.1f} %") for genre, share in about.genres.items()]
     links = ", ".join(f"{n:,} {status}" for status, n in about.link_statuses.items())
@@ -123,12 +123,12 @@ def _composition(facts: Facts) -> list[str]:
     ]
 
 
-def _personal(facts: Facts) -> str:
+def _personal(facts: DatasheetInputs) -> str:
     found = facts.personal or "no e-mail address, telephone number or @name was found"
     return f"Personal data in texts is as it was written: {found}."
 
 
-def _collection(facts: Facts) -> list[str]:
+def _collection(facts: DatasheetInputs) -> list[str]:
     mine, threads = facts.manifests["mine"], facts.manifests["threads"]
     dumps = ", ".join(f"`{file.path.rsplit('/', 1)[-1]}`" for file in mine.inputs)
     rules = threads.parameters
@@ -160,7 +160,7 @@ def _signs(threads: StageManifest) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _labelling(facts: Facts) -> list[str]:
+def _labelling(facts: DatasheetInputs) -> list[str]:
     manifests = facts.manifests
     notes = [
         f"`{stage}`: {note}" for stage in STAGES for note in (manifests[stage].notes if stage in manifests else ())
@@ -188,7 +188,7 @@ def _labelling(facts: Facts) -> list[str]:
     ]  # fmt: skip
 
 
-def _uses(facts: Facts) -> list[str]:
+def _uses(facts: DatasheetInputs) -> list[str]:
     chance = ", ".join(f"{name} {100 * value:.2f} %" for name, value in facts.about.chance.items())
     return [
         _answer(
@@ -204,7 +204,7 @@ def _uses(facts: Facts) -> list[str]:
     ]
 
 
-def _distribution(facts: Facts) -> list[str]:
+def _distribution(facts: DatasheetInputs) -> list[str]:
     removed = facts.counts["threads"].dropped.get("taken down", 0)
     return [
         _answer(
@@ -218,7 +218,7 @@ def _distribution(facts: Facts) -> list[str]:
     ]
 
 
-def _maintenance(facts: Facts) -> list[str]:
+def _maintenance(facts: DatasheetInputs) -> list[str]:
     return [
         _answer("Who maintains it?", escaped(facts.options.contact or facts.options.by) or _OPEN),
         _answer(
@@ -229,7 +229,7 @@ def _maintenance(facts: Facts) -> list[str]:
     ]
 
 
-def _stages(facts: Facts) -> list[str]:
+def _stages(facts: DatasheetInputs) -> list[str]:
     made = [facts.manifests[stage] for stage in STAGES if stage in facts.manifests]
     times = [(one.stage, f"{one.wall_s:,.1f}", one.created_at, _pairs(one.versions)) for one in made]
     parameters = [(one.stage, name, _shown(value)) for one in made for name, value in one.parameters.items()]

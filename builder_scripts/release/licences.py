@@ -94,4 +94,4 @@ def terms_in_words(options: Options) -> str:
 def licences(options: Options, models: dict[str, str]) -> str:
     """The file `LICENCES.md`."""
     rows = "\n".join(f"| {part.what} | {part.whose} | {part.terms} |" for part in parts(options, models))
-    return f"# Licences of {options.called}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"
+    return f"# Licences of {options.display_title}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"

@@ -64,7 +64,7 @@ class Options:
         return tuple(code for code in re.split(r"[,\s]+", self.language.strip().lower()) if code)
 
     @property
-    def called(self) -> str:
+    def display_title(self) -> str:
         """Its title, or else its name."""
         return self.title or self.name
 

@@ -55,7 +55,7 @@ def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
         attribution="Posts and replies: those who wrote them, on Reddit. Selection, requests, labels and pools: made "
         f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}.\n\n{terms_in_words(options)}",
         limits=tuple(limits),
-        title=options.called,
+        title=options.display_title,
         loads_as=options.name,
         closing=_closing(options),
         license_name="reddit-and-youtube-terms",

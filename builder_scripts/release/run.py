@@ -28,7 +28,7 @@ from ..pools.run import pool_file
 from .answers import write_answers
 from .authors import write_authors
 from .cleaning import Clean, cleaning, pseudonymising
-from .datasheet import STAGES, Facts, datasheet
+from .datasheet import STAGES, DatasheetInputs, datasheet
 from .funnel import funnel
 from .licences import licences
 from .options import Options
@@ -79,7 +79,7 @@ def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifes
         listed.write(folder / "takedown.txt")
         personal = personal_data(corpus.records).in_words()
         about_it = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
-        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids), personal)
+        facts = DatasheetInputs(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids), personal)
         _write_description(folder, facts)
         manifest = StageManifest(
             stage=STAGE,
@@ -199,9 +199,9 @@ def _write_making(
     return write_answers(folder / "answers.jsonl", work, takedown, clean)
 
 
-def _write_description(folder: Path, facts: Facts) -> None:
+def _write_description(folder: Path, facts: DatasheetInputs) -> None:
     """Write figures, datasheet and licences, to which the card leads."""
-    draw_figures(folder, facts.steps, facts.options.called)
+    draw_figures(folder, facts.steps, facts.options.display_title)
     write_text(folder / "datasheet.md", [datasheet(facts)])
     write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
 

@@ -62,9 +62,9 @@ class Takedown:
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def blot(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Put `[removed]` where a text names something of the list, in links of all forms; see `Traces`."""
-        return self._traces.blot(text) if self.ids else text
+        return self._traces.redact(text) if self.ids else text
 
     def with_authored(self, work: Work, pseudonyms: Pseudonyms) -> Takedown:
         """Add all threads and replies of the accounts of the list, and the pseudonyms that stand for them.

@@ -49,20 +49,20 @@ class Traces:
         self._plain_names = _any_of(name for name in self._accounts if not name.isalpha())
         self._handles = _any_of(self._accounts, before="@")
 
-    def blot(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Put `[removed]` where a text names something."""
         if self._ids or self._others:
-            text = _ANCHORED.sub(self._blot_anchored, text)
-            text = "".join(map(self._blot_token, _BETWEEN.split(text)))
-        return self._blot_accounts(text) if self._accounts else text
+            text = _ANCHORED.sub(self._redact_anchored, text)
+            text = "".join(map(self._redact_token, _BETWEEN.split(text)))
+        return self._redact_accounts(text) if self._accounts else text
 
-    def _blot_anchored(self, link: re.Match[str]) -> str:
+    def _redact_anchored(self, link: re.Match[str]) -> str:
         """Take away the words of a link as well, where they are the title that its address spells."""
         anchor, address = (_SLUG.sub("_", _plain(part).lower()).strip("_") for part in link.groups())
         spelt = len(anchor) > 3 and anchor[:40] in address
-        return REMOVED if spelt and self._blot_token(link[2]) != link[2] else link[0]
+        return REMOVED if spelt and self._redact_token(link[2]) != link[2] else link[0]
 
-    def _blot_token(self, token: str) -> str:
+    def _redact_token(self, token: str) -> str:
         plain = _plain(token)
         if self._names_other(plain):
             return _in_place_of(token) if _ADDRESS.search(plain) else self._without_others(plain)
@@ -100,7 +100,7 @@ class Traces:
         parts = re.split(r"([^\w-]+)", plain)
         return "".join(REMOVED if part in self._others else part for part in parts)
 
-    def _blot_accounts(self, text: str) -> str:
+    def _redact_accounts(self, text: str) -> str:
         parts, end = [], 0
         for match in ACCOUNT.finditer(text):
             if match.start() >= end and match[2].replace("\\", "").lower() in self._accounts:

@@ -13,7 +13,7 @@ import pytest
 
 from builder_scripts.annotate import places
 from builder_scripts.annotate.agree import agree, write_agreement
-from builder_scripts.annotate.annotation_store import AnswerStore
+from builder_scripts.annotate.annotation_store import AnnotationStore
 from builder_scripts.annotate.answers import Answers, no_answers
 from builder_scripts.annotate.votes import finished
 from builder_scripts.annotate.worklist import WorkItem
@@ -125,7 +125,7 @@ def test_two_annotators_at_once(chromium: Path, servers: list[Server], tmp_path:
     server.start()
     asyncio.run(_judge(chromium, server, {thread.thread_id: thread for thread in threads}))
 
-    store = AnswerStore(places.answers(work))
+    store = AnnotationStore(places.answers(work))
     assert store.annotators() == ["Ann", "Bob"]
     for name in store.annotators():
         kept = store.answers(name)
@@ -251,7 +251,7 @@ def test_by_mouse(one_server: tuple[Server, Work], page: Page) -> None:
     page.wait_for_function(ANOTHER_THREAD, arg="t3_0001")
     assert page.input_value("#more_entities textarea") == "album: Kind of Blue"
 
-    (judgement,) = finished([item(0, hostile=ATTACK)], AnswerStore(places.answers(work)))["Cid"].values()
+    (judgement,) = finished([item(0, hostile=ATTACK)], AnnotationStore(places.answers(work)))["Cid"].values()
     assert [(link.verdict, link.video_id) for link in judgement.links] == [
         ("valid", video(0)),
         ("corrected", OTHER_VIDEO),

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from builder_scripts.annotate import places
-from builder_scripts.annotate.annotation_store import AnswerStore
+from builder_scripts.annotate.annotation_store import AnnotationStore
 from builder_scripts.annotate.cli import annotate
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.prepare import work_items
@@ -112,7 +112,7 @@ def judging(tmp_path: Path) -> Work:
     work = Work(tmp_path)
     items = [item(number) for number in range(3)]
     write_lines(places.worklist(work), items)
-    store = AnswerStore(places.answers(work))
+    store = AnnotationStore(places.answers(work))
     for name, said in (("Ann", "yyn"), ("Bob", "yyy")):
         store.join(name)
         store.save(name, answered(items[0], entities=said, links="yn"))
@@ -150,7 +150,7 @@ def test_agree_then_settle(judging: Work) -> None:
 
 def test_every_row_is_accounted_for(judging: Work) -> None:
     """Threads, links and entities in = kept + dropped by reason; what people added came in."""
-    AnswerStore(places.answers(judging)).save("Bob", answered(item(0), entities="yyn", links="yn"))
+    AnnotationStore(places.answers(judging)).save("Bob", answered(item(0), entities="yyn", links="yn"))
     assert run("settle", "--work", judging.root).exit_code == 0
     counts = {name: found.to_dict() for name, found in StageManifest.read(judging.gold, "annotate").counts.items()}
     left_out = "of a thread that was left out"
@@ -168,7 +168,7 @@ def test_threads_that_nobody_judged(judging: Work) -> None:
     write_lines(places.worklist(judging), [item(number) for number in range(5)])
     refused = run("settle", "--work", judging.root, "--majority")
     assert isinstance(refused.exception, UserError)
-    AnswerStore(places.answers(judging)).save("Bob", answered(item(0), entities="yyn", links="yn"))
+    AnnotationStore(places.answers(judging)).save("Bob", answered(item(0), entities="yyn", links="yn"))
     refused = run("settle", "--work", judging.root)
     assert "2 of 5 threads are not judged: t3_0003, t3_0004" in str(refused.exception)
     assert run("settle", "--work", judging.root, "--partial").exit_code == 0
