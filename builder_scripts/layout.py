@@ -96,6 +96,21 @@ class Work:
         return self.root / "audio"
 
     @property
+    def worklist(self) -> Path:
+        """Threads to judge, from `annotate prepare`."""
+        return self.gold / "worklist.jsonl"
+
+    @property
+    def annotations(self) -> Path:
+        """Folder of the annotators' answers. It names them, so it is private."""
+        return self.root / "private" / "annotations"
+
+    @property
+    def agreement(self) -> Path:
+        """Folder of the output of `annotate agree`. It names annotators, so it is private."""
+        return self.root / "private" / "agreement"
+
+    @property
     def labels(self) -> Path:
         """What the annotators decided, from stage `annotate`."""
         return self.gold / "labels.jsonl"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ..pipeline.option_command import WorkFolder, option_command
+from .options import AnnotateOptions
 
 if TYPE_CHECKING:
     from .agree import Agreement
@@ -17,7 +19,6 @@ annotate = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-WorkFolder = Annotated[Path, typer.Option("--work", help="Work folder of the corpus.")]
 
 
 @annotate.command()
@@ -28,11 +29,10 @@ def prepare(work: WorkFolder) -> None:
     """
     from ..layout import Work
     from ..lines import write_lines
-    from . import places
     from .prepare import work_items
 
     items = work_items(Work(work))
-    path = places.worklist(Work(work))
+    path = Work(work).worklist
     write_lines(path, items)
     typer.echo(f"{len(items):,} threads -> {path}")
 
@@ -51,16 +51,15 @@ def serve(
     from musicrs_dataset.audio.fetch.cache import AudioStore
 
     from ..layout import Work
-    from . import places
     from .annotation_store import AnnotationStore
     from .session import AnnotationSession
     from .worklist import read_worklist
 
     folder = Work(work)
-    items = read_worklist(places.worklist(folder))
+    items = read_worklist(folder.worklist)
     from .app import serve as listen  # takes seconds, which nobody should wait to be told of a missing work list
 
-    session = AnnotationSession(items, AnnotationStore(places.answers(folder)), overlap, resting or ())
+    session = AnnotationSession(items, AnnotationStore(folder.annotations), overlap, resting or ())
     typer.echo(f"http://{host}:{port} (Ctrl-C stops it)")
     listen(session, AudioStore(folder.audio).videos(), host=host, port=port)
 
@@ -79,7 +78,6 @@ def agree(
     from musicrs_metric.errors import count
 
     from ..layout import Work
-    from . import places
     from .agree import agree as compare
     from .agree import write_agreement
     from .annotation_store import AnnotationStore
@@ -87,42 +85,30 @@ def agree(
     from .worklist import read_worklist
 
     folder = Work(work)
-    items = read_worklist(places.worklist(folder))
-    store = AnnotationStore(places.answers(folder))
+    items = read_worklist(folder.worklist)
+    store = AnnotationStore(folder.annotations)
     told = Console(stderr=True)
     with told.status("comparing"):
         found = compare(items, finished(items, store), resamples=resamples, seed=seed)
-    write_agreement(places.agreement(folder), found, items)
+    write_agreement(folder.agreement, found, items)
     if store.damaged:
         told.print(f"{count(store.damaged, 'damaged line')} passed over", style="yellow")
     if as_json:
         print_json(found.to_dict())
     else:
         _print(found)
-    told.print(f"wrote {places.agreement(folder)}", markup=False, highlight=False, soft_wrap=True)
+    told.print(f"wrote {folder.agreement}", markup=False, highlight=False, soft_wrap=True)
 
 
 @annotate.command()
-def settle(
-    work: WorkFolder,
-    decisions: Annotated[Path | None, typer.Option(help="disagreements.csv with the column settled filled in.")] = None,
-    majority: Annotated[
-        bool, typer.Option("--majority", help="Let more than half of the annotators decide what is not settled.")
-    ] = False,
-    labels: Annotated[Path | None, typer.Option(help="A labels file in place of the annotators.")] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Leave out threads that nobody has finished.")] = False,
-) -> None:
+@option_command(AnnotateOptions)
+def settle(work: WorkFolder, options: AnnotateOptions) -> None:
     """Make the labels that later stages use: -> gold/labels.jsonl."""
-    from musicrs_metric.errors import UserError
-
     from ..layout import Work
-    from ..pipeline.stage import tell
-    from .run import Settling, run
+    from ..pipeline.stage import print_result
+    from .run import run
 
-    if labels is not None and (decisions is not None or majority):
-        raise UserError("--labels takes the place of the annotators; leave out --decisions and --majority")
-    manifest, new = run(Work(work), Settling(decisions, majority, labels, partial))
-    tell(manifest, new, Work(work).labels)
+    print_result(run(Work(work), options), Work(work).labels)
 
 
 def _print(found: Agreement) -> None:

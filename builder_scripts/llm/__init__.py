@@ -10,8 +10,7 @@ from __future__ import annotations
 from .answer_cache import AnswerCache
 from .ask import UNREADABLE, Answer, Outcome, Question, RefusedError, ask
 from .generate import Answers, Backend, generate
-from .prompt import Prompt, read_prompt
-from .request import Model, Parameters, Request, Response, content_key
+from .request import Model, Parameters, Prompt, Request, Response, content_key, read_prompt
 
 __all__ = [
     "UNREADABLE",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ..manifest import Counts, StageManifest
 from .generate import Answers
 from .json_salvage import SalvageMethod, read_json
 from .request import Request, Response
@@ -103,6 +105,24 @@ def is_failure(outcome: Outcome) -> bool:
 def _once_more(answer: Answer[Any] | None) -> bool:
     failure = answer and answer.outcome.failure
     return bool(answer and failure and failure != NO_ANSWER and answer.outcome.asked == 1)
+
+
+def count_outcomes(outcomes: Sequence[Outcome]) -> Counts:
+    """Count questions: those with a result are kept, the others dropped by the reason of their failure."""
+    dropped = Counter(outcome.failure for outcome in outcomes if outcome.failure is not None)
+    return Counts(len(outcomes), len(outcomes) - dropped.total(), dict(sorted(dropped.items())))
+
+
+def has_failures(manifest: StageManifest) -> bool:
+    """Tell whether a stage ended although questions had failed, so that they are to be asked again."""
+    return any(counts.dropped.get(reason) for counts in manifest.counts.values() for reason in FAILURES)
+
+
+def describe_outcomes(outcomes: Sequence[Outcome]) -> str:
+    """Say by which rung of the ladder the answers were read, and how often a question was put again."""
+    rungs = Counter(outcome.rung for outcome in outcomes if outcome.rung is not None)
+    told = ", ".join(f"{rung} {n:,}" for rung, n in rungs.most_common()) or "none"
+    return f"answers read: {told}; asked twice: {sum(outcome.asked == 2 for outcome in outcomes):,}"
 
 
 class _Sheet(Generic[T]):

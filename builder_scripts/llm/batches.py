@@ -15,9 +15,9 @@ from musicrs_dataset.jsonl import read_objects
 from musicrs_metric.base.files import to_json, write_text
 from musicrs_metric.errors import count
 
+from .generate import Stop
 from .request import Model, Request, Response, UnansweredError, no_answer
 from .server import PASSING, body, response_of
-from .stopping import Stop
 
 _REQUESTS = "requests-*-of-*.jsonl"
 

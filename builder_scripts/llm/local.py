@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from musicrs_metric.errors import UserError, count
 
+from .generate import Stop
 from .request import Model, Parameters, Request, Response
-from .stopping import Stop
 
 if TYPE_CHECKING:
     import torch

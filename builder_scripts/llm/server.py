@@ -6,19 +6,20 @@ the server refuses.
 
 from __future__ import annotations
 
-from collections import Counter
+import queue
+import threading
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from musicrs_metric.base.chat import PASSING, Chat, ChatError, ChatReply, ChatServer, Messages
 from musicrs_metric.base.chat_reply import ReplyError, read_reply
 from musicrs_metric.errors import UserError
 
-from .parallel import answer_each
+from .generate import Stop
 from .request import Finish, Model, Request, Response, UnansweredError, no_answer
-from .stopping import Stop
 
 __all__ = ["PASSING", "PATIENCE", "Server", "body", "response_of"]
 
@@ -26,7 +27,9 @@ __all__ = ["PASSING", "PATIENCE", "Server", "body", "response_of"]
 PATIENCE = 20
 # The same for first requests that fail in the same words: each was tried with and without every field.
 FIRST_PATIENCE = 5
+_LOOK_S = 0.1  # between two looks at the clock while nothing comes
 _FINISH: dict[str, Finish] = {"whole": "stop", "cut": "length", "withheld": "filtered"}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -140,3 +143,63 @@ def _fields(request: Request, model: Model) -> dict[str, Any]:
 
 def _response(reply: ChatReply) -> Response:
     return Response(reply.text, _FINISH[reply.finish], reply.usage.prompt or 0, reply.usage.written)
+
+
+class _Done(NamedTuple):
+    """What came of one request: a result, or what was raised."""
+
+    key: str
+    result: object
+    error: BaseException | None
+
+
+def answer_each(
+    ask: Callable[[Request], T], requests: Mapping[str, Request], at_once: int, stop: Stop
+) -> Iterator[tuple[str, T]]:
+    """Ask each request in one of several threads.
+
+    Args:
+        ask: Answers one request.
+        requests: By key.
+        at_once: The most requests in flight.
+        stop: After the wish to stop no further request begins, and those in flight have the time of grace.
+
+    Yields:
+        Key and result, as soon as it is there. After a stop, some are missing.
+
+    Raises:
+        Exception: Whatever `ask` raised.
+    """
+    waiting, done = deque(requests.items()), queue.SimpleQueue[_Done]()
+    closed = threading.Event()
+
+    def work() -> None:
+        while not closed.is_set() and not stop.is_asked:
+            try:
+                key, request = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                done.put(_Done(key, ask(request), None))
+            except BaseException as error:  # raised again in the thread that waits
+                done.put(_Done(key, None, error))
+
+    # Daemons: a request may hang for minutes, and the end of the process must not wait for it.
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(at_once, len(requests)))]
+    for thread in threads:
+        thread.start()
+    left = len(requests)
+    try:
+        while left:
+            if stop.is_over or (stop.is_asked and done.empty() and not any(t.is_alive() for t in threads)):
+                return
+            try:
+                key, result, error = done.get(timeout=_LOOK_S)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            left -= 1
+            yield key, result  # type: ignore[misc]
+    finally:
+        closed.set()

@@ -17,10 +17,9 @@ from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError, some
 
 from ..layout import Work
-from ..llm.session import BackendName
+from ..llm.options import BackendName, LlmOptions
 from ..manifest import manifest_path
-from .config import Asked, RunConfig
-from .steps import drawing, llm_settings, refine_rules, release_options
+from .config import RunConfig
 
 # Rows take 0.074 of the lines, and zstd makes lines eight times smaller: docs/building.md. A dump of one subreddit is
 # kept in full; of a dump of all of Reddit nobody knows the share beforehand.
@@ -58,25 +57,26 @@ def check(config: RunConfig) -> list[str]:
 
 
 def _genres(config: RunConfig) -> Iterable[str]:
-    from ..refine.genres import require_genres
+    from ..refine.genres import genre_table, require_genres
 
-    require_genres(config.mine.subreddits, refine_rules(config).genres, "refine.genres: {{{}: GENRE}}")
+    genres = genre_table(config.refine.genres, "refine.genres")
+    require_genres(config.mine.subreddits, genres, "refine.genres: {{{}: GENRE}}")
     return ()
 
 
-def _values(config: RunConfig) -> Iterator[str]:
-    """Whatever the stages themselves refuse of their options."""
-    for make in (drawing, release_options):
-        yield from _told(make, config)
-    for stage, section in (("extract", config.extract), ("queries", config.queries)):
-        for fault in _told(lambda section=section: llm_settings(section).open(config.work)):
+def _options(config: RunConfig) -> Iterator[str]:
+    """Options of one stage that contradict each other."""
+    for options in (config.refine, config.annotate, config.pools, config.release):
+        yield from _faults_of(options.check)
+    for stage, llm_options in (("extract", config.extract), ("queries", config.queries)):
+        for fault in _faults_of(llm_options.check):
             yield f"{stage}: {fault}"
 
 
 def _inputs(config: RunConfig) -> Iterator[str]:
     from ..mine.dumps import find_dumps
 
-    yield from _told(find_dumps, config.mine.dumps)
+    yield from _faults_of(find_dumps, config.mine.dumps)
     for name, path in (("audio.cookies", config.audio.cookies), ("release.takedown", config.release.takedown)):
         if path is not None and not path.is_file():
             yield f"{name} {path}: no such file"
@@ -100,7 +100,7 @@ def _disk(config: RunConfig) -> Iterator[str]:
         from ..mine.dumps import find_dumps
 
         dumps = find_dumps(config.mine.dumps)
-    except UserError:  # told by `_inputs`
+    except UserError:  # `_inputs` reports it
         return
     own = [dump for dump in dumps if not dump.path.name.lower().startswith(("rs_", "rc_"))]
     need = int(_ROWS_PER_BYTE * sum(dump.path.stat().st_size for dump in own)) + _SPARE_BYTES
@@ -134,13 +134,13 @@ def _models(config: RunConfig) -> Iterator[str]:
             )
 
 
-def _needs_key(section: Asked) -> bool:
+def _needs_key(section: LlmOptions) -> bool:
     """Whether a key was announced, or the server is out in the world, and there is none."""
     if os.environ.get(section.key_variable, "").strip():
         return False
     try:
         url = urlsplit(section.url)
-    except ValueError:  # told by `_values`
+    except ValueError:  # `_options` reports it
         return False
     return "key_variable" in section.model_fields_set or (url.scheme == "https" and not _is_near(url.hostname or ""))
 
@@ -191,9 +191,9 @@ def _baseline(config: RunConfig) -> Iterator[str]:
 
 
 def _notes(config: RunConfig) -> Iterator[str]:
-    from ..refine.genres import new_genres
+    from ..refine.genres import genre_table, new_genres
 
-    new = new_genres(config.mine.subreddits, refine_rules(config).genres)
+    new = new_genres(config.mine.subreddits, genre_table(config.refine.genres, "refine.genres"))
     if new:
         yield f"{some(new)}: new genres; scores by macro-genre count them as `other`"
     if not config.annotate.skip and config.annotate.labels is None and not Work(config.work).labels.is_file():
@@ -213,11 +213,11 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _told(make: Callable[..., object], *arguments: object) -> Iterator[str]:
+def _faults_of(make: Callable[..., object], *arguments: object) -> Iterator[str]:
     try:
         make(*arguments)
     except UserError as error:
         yield str(error)
 
 
-_PARTS = (_genres, _values, _inputs, _folders, _disk, _models, _tools, _baseline)
+_PARTS = (_genres, _options, _inputs, _folders, _disk, _models, _tools, _baseline)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from musicrs_dataset.records import Entities
@@ -21,20 +21,19 @@ from ..refine.schema import Answer, CorpusThread
 _LEFT_OUT = "of a thread that was left out"
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What `refine` asked of a thread, asked again.
+class AnswerLimits(NamedTuple):
+    """Limits of `refine`, applied once more.
 
     Attributes:
-        min_answers: Threads with fewer answers are left out.
-        top: So many answers, the most upvoted, are the ground truth.
+        min_answers: Threads with fewer answers are dropped.
+        top: The `top` most upvoted answers are the ground truth.
     """
 
     min_answers: int
     top: int
 
 
-class Settled(NamedTuple):
+class LabelledCorpus(NamedTuple):
     """The corpus after annotation.
 
     Attributes:
@@ -46,9 +45,9 @@ class Settled(NamedTuple):
     counts: dict[str, Counts]
 
 
-def settle(
-    corpus: Iterable[CorpusThread], labels: Mapping[str, Judgement], replies: Mapping[str, str], rules: Rules
-) -> Settled:
+def apply_labels(
+    corpus: Iterable[CorpusThread], labels: Mapping[str, Judgement], replies: Mapping[str, str], limits: AnswerLimits
+) -> LabelledCorpus:
     """Put judgements into effect.
 
     What people struck out is gone everywhere, and the next answers move up. A title that they added stands where the
@@ -59,7 +58,7 @@ def settle(
         corpus: The threads of `refine`.
         labels: Judgement by thread.
         replies: Text by comment id.
-        rules: What a thread needs.
+        limits: Limits of the answers of a thread.
 
     Returns:
         The threads about music that still have enough answers and a link.
@@ -73,29 +72,29 @@ def settle(
             verdicts["not judged" if label is None else label.category] += 1
             answers += Counts(len(thread.answers), 0, {_LEFT_OUT: len(thread.answers)})
             continue
-        settled, dropped = _settled(thread, label, replies, rules.top)
-        verdict = _verdict(settled, rules)
+        labelled, dropped = _labelled(thread, label, replies, limits.top)
+        verdict = _verdict(labelled, limits)
         verdicts[verdict] += 1
-        seen = len(settled.answers) + dropped.total()
+        seen = len(labelled.answers) + dropped.total()
         if verdict:
             answers += Counts(seen, 0, {_LEFT_OUT: seen})
         else:
-            threads.append(settled)
-            beyond = max(len(settled.answers) - rules.top, 0)
-            reasons = dropped | Counter({f"beyond the {rules.top} most upvoted": beyond})
-            answers += Counts(seen, len(settled.ground_truth), reasons)
+            threads.append(labelled)
+            beyond = max(len(labelled.answers) - limits.top, 0)
+            reasons = dropped | Counter({f"beyond the {limits.top} most upvoted": beyond})
+            answers += Counts(seen, len(labelled.ground_truth), reasons)
     dropped_threads = {reason: n for reason, n in sorted(verdicts.items()) if reason}
     counts = Counts(verdicts.total(), len(threads), dropped_threads)
-    return Settled(threads, {"threads": counts, "answers": answers})
+    return LabelledCorpus(threads, {"threads": counts, "answers": answers})
 
 
-def _verdict(thread: CorpusThread, rules: Rules) -> str:
-    if len(thread.answers) < rules.min_answers:
-        return f"fewer than {rules.min_answers} answers left"
+def _verdict(thread: CorpusThread, limits: AnswerLimits) -> str:
+    if len(thread.answers) < limits.min_answers:
+        return f"fewer than {limits.min_answers} answers left"
     return "" if thread.links else "no link left"
 
 
-def _settled(
+def _labelled(
     thread: CorpusThread, label: Judgement, replies: Mapping[str, str], top: int
 ) -> tuple[CorpusThread, Counter[str]]:
     struck = {entity_key(one.kind, one.name) for one in label.entities if one.verdict == "irrelevant"}
@@ -118,7 +117,7 @@ def _settled(
             answers[form] = answer
     names = [name for name in thread.all_entities if normalise(name) not in {form for _, form in struck}]
     names += [name for _, name in added]
-    settled = replace(
+    labelled = replace(
         thread,
         query=label.query,
         submission_entities=_without(thread.submission_entities, struck),
@@ -128,7 +127,7 @@ def _settled(
         all_entities=tuple({normalise(name): name for name in reversed(names)}.values())[::-1],
         links=label.kept_links(),
     )
-    return settled, dropped
+    return labelled, dropped
 
 
 def _in_order(thread: CorpusThread, added: Sequence[tuple[Kind, str]], replies: Mapping[str, str]) -> list[Answer]:

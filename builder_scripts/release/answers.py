@@ -19,7 +19,7 @@ from ..extract.tables import read_posts, read_replies
 from ..layout import Work
 from ..llm import Model, Question, content_key
 from ..llm.ask import CUT, FILTERED, UNREADABLE
-from ..llm.session import model_of
+from ..llm.options import model_of
 from ..manifest import StageManifest
 from ..queries.stage import query_prompt, question
 from .cleaning import Clean

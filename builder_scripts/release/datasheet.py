@@ -12,7 +12,7 @@ from musicrs_metric.markdown import escaped
 from ..manifest import Counts, StageManifest
 from .figure import reasons, reported
 from .funnel import Step
-from .options import Options
+from .options import ReleaseOptions
 
 STAGES = ("mine", "threads", "extract", "queries", "refine", "audio", "annotate", "pools")
 _OPEN = "*Not said by whoever released this.*"
@@ -34,7 +34,7 @@ class DatasheetInputs:
         personal: Personal data in its texts, in words; "" where none was found.
     """
 
-    options: Options
+    options: ReleaseOptions
     manifests: Mapping[str, StageManifest]
     steps: Sequence[Step]
     counts: Mapping[str, Counts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .options import Options
+from .options import ReleaseOptions
 
 # Terms of the models that the paper used; of others their model cards speak.
 _MODELS = {
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     terms: str
 
 
-def parts(options: Options, models: dict[str, str]) -> list[Part]:
+def parts(options: ReleaseOptions, models: dict[str, str]) -> list[Part]:
     """List the parts of a release.
 
     Args:
@@ -74,7 +74,7 @@ def parts(options: Options, models: dict[str, str]) -> list[Part]:
     ]
 
 
-def terms_in_words(options: Options) -> str:
+def terms_in_words(options: ReleaseOptions) -> str:
     """Say under which terms a release comes, in Markdown, for its card."""
     return (
         "There is no single licence; the parts have different terms.\n\n"
@@ -91,7 +91,7 @@ def terms_in_words(options: Options) -> str:
     )
 
 
-def licences(options: Options, models: dict[str, str]) -> str:
+def licences(options: ReleaseOptions, models: dict[str, str]) -> str:
     """The file `LICENCES.md`."""
     rows = "\n".join(f"| {part.what} | {part.whose} | {part.terms} |" for part in parts(options, models))
     return f"# Licences of {options.display_title}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"

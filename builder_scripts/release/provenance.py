@@ -28,11 +28,11 @@ from .cleaning import Clean
 from .figure import draw_funnel
 from .funnel import Step
 from .licences import terms_in_words
-from .options import Options
+from .options import ReleaseOptions
 from .takedown import Takedown
 
 
-def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
+def about(options: ReleaseOptions, manifests: Mapping[str, StageManifest]) -> About:
     """What the dataset's card and manifest say of the threads."""
     asked = {stage: manifests[stage].parameters["model"] for stage in ("extract", "queries")}
     limits = [
@@ -64,7 +64,7 @@ def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
     )
 
 
-def _closing(options: Options) -> str:
+def _closing(options: ReleaseOptions) -> str:
     return (
         "## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
         "[datasheet.md](datasheet.md) tells what was collected, how, and what for; [LICENCES.md](LICENCES.md) whose "

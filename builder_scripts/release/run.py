@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
 
 from musicrs_dataset.audio.clip_plan import ClipPlan
 from musicrs_dataset.audio.fetch.cache import AudioStore
@@ -20,10 +20,11 @@ from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError, some
 
 from ..layout import Work, require
-from ..manifest import StageManifest, hash_files, is_done, manifest_path, versions_of
+from ..manifest import StageManifest, hash_files, manifest_path
 from ..mine.authors import Pseudonyms, author_salt
 from ..mine.rows import VERSION
 from ..mine.run import outdated
+from ..pipeline.stage import StageOutput, StageResult, run_stage
 from ..pools.run import pool_file
 from .answers import write_answers
 from .authors import write_authors
@@ -31,7 +32,7 @@ from .cleaning import Clean, cleaning, pseudonymising
 from .datasheet import STAGES, DatasheetInputs, datasheet
 from .funnel import funnel
 from .licences import licences
-from .options import Options
+from .options import ReleaseOptions
 from .provenance import about, draw_figures, write_labels, write_manifests, write_merges
 from .records import Corpus, read_released
 from .takedown import Takedown, read_takedown
@@ -40,62 +41,73 @@ STAGE = "release"
 Track = Callable[[Sequence[Thread]], Iterable[Thread]]
 
 
-def folder_of(work: Work, options: Options) -> Path:
+def folder_of(work: Work, options: ReleaseOptions) -> Path:
     """Where a release lies: a folder of its name, as the Hub has a dataset."""
     return work.release / options.name
 
 
-def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifest, bool]:
-    """Make the folder of the release, unless it is there; it takes the place of an older one in one step.
+def run(work: Work, options: ReleaseOptions, track: Track = iter) -> StageResult:
+    """Make the folder of the release, unless it is finished. It replaces an older one in one step.
 
     Args:
         work: The work folder, with pools.
-        options: What is said of the release.
+        options: Name and description of the release.
         track: Shows progress over the threads.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether it is new.
 
     Raises:
-        UserError: An earlier stage is missing, the threads are no valid dataset, or something else stands there.
+        UserError: An earlier stage is missing, the threads are no valid dataset, or the folder holds other files.
     """
-    began = perf_counter()
     target = folder_of(work, options)
     takedown = _listed(work, options)
     manifests = _manifests(work)
     inputs = hash_files(_inputs(work, manifests), below=work.root)
-    if is_done(target, STAGE, options.to_dict(), inputs):
-        return StageManifest.read(target, STAGE), False
-    _refuse_strangers(target)
+
+    @contextmanager
+    def open_folder(folder: Path) -> Iterator[Path]:
+        _refuse_strangers(folder)
+        with replacing_folder(folder) as partial:
+            yield partial
+
+    return run_stage(
+        STAGE, target, inputs, options.parameters(),
+        lambda folder: _write(folder, work, options, manifests, takedown, track),
+        packages=("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av"), open_folder=open_folder,
+    )  # fmt: skip
+
+
+def _write(
+    folder: Path,
+    work: Work,
+    options: ReleaseOptions,
+    manifests: Mapping[str, StageManifest],
+    takedown: Takedown,
+    track: Track,
+) -> StageOutput:
     pseudonyms = Pseudonyms(author_salt(work.salt))
     takedown = takedown.with_authored(work, pseudonyms)
     clean = cleaning(takedown, pseudonyms, redacting=options.redact)
     corpus = read_released(work, manifests, takedown, clean, pseudonymising(pseudonyms))
-    listed = takedown.published(pseudonyms)
+    published = takedown.published(pseudonyms)
     steps = funnel(manifests, corpus.counts["threads"])
-    with replacing_folder(target) as folder:
-        _write_dataset(folder, work, corpus, options, manifests, track)
-        answers = _write_making(folder / "making", work, corpus, manifests, takedown, clean)
-        listed.write(folder / "takedown.txt")
-        personal = personal_data(corpus.records).in_words()
-        about_it = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
-        facts = DatasheetInputs(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids), personal)
-        _write_description(folder, facts)
-        manifest = StageManifest(
-            stage=STAGE,
-            inputs=inputs,
-            outputs=hash_files(sorted(path for path in folder.rglob("*") if path.is_file()), below=folder),
-            parameters=options.to_dict(),
-            counts=corpus.counts,
-            wall_s=perf_counter() - began,
-            notes=_notes(listed, corpus, personal, options),
-            versions=versions_of(("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av")),
-        )
-        manifest.write(folder)
-    return manifest, True
+    _write_dataset(folder, work, corpus, options, manifests, track)
+    answers = _write_making(folder / "making", work, corpus, manifests, takedown, clean)
+    published.write(folder / "takedown.txt")
+    personal = personal_data(corpus.records).in_words()
+    description = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
+    inputs = DatasheetInputs(
+        options, manifests, steps, corpus.counts, description, answers, len(published.ids), personal
+    )  # fmt: skip
+    draw_figures(folder, steps, options.display_title)
+    write_text(folder / "datasheet.md", [datasheet(inputs)])
+    write_text(folder / "LICENCES.md", [licences(options, inputs.models)])
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return StageOutput(files, corpus.counts, _notes(published, corpus, personal, options))
 
 
-def _listed(work: Work, options: Options) -> Takedown:
+def _listed(work: Work, options: ReleaseOptions) -> Takedown:
     """The list of the work folder with what is new on that of the user, which stays there."""
     if options.takedown is not None and not options.takedown.is_file():
         raise UserError(f"{options.takedown}: no such file; expected a list of ids to remove")
@@ -166,7 +178,7 @@ def _write_dataset(
     folder: Path,
     work: Work,
     corpus: Corpus,
-    options: Options,
+    options: ReleaseOptions,
     manifests: Mapping[str, StageManifest],
     track: Track,
 ) -> None:
@@ -199,14 +211,7 @@ def _write_making(
     return write_answers(folder / "answers.jsonl", work, takedown, clean)
 
 
-def _write_description(folder: Path, facts: DatasheetInputs) -> None:
-    """Write figures, datasheet and licences, to which the card leads."""
-    draw_figures(folder, facts.steps, facts.options.display_title)
-    write_text(folder / "datasheet.md", [datasheet(facts)])
-    write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
-
-
-def _notes(listed: Takedown, corpus: Corpus, personal: str, options: Options) -> list[str]:
+def _notes(listed: Takedown, corpus: Corpus, personal: str, options: ReleaseOptions) -> list[str]:
     notes = []
     if listed.ids:
         removed = sum(corpus.counts["threads"].dropped.values())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import ibis
 from ibis import _
 
-from .rules import Rules
+from .options import ThreadsOptions
 
 if TYPE_CHECKING:
     from ibis.expr.types import BooleanValue, StringValue, Table
@@ -34,10 +34,10 @@ COMMENT_REASONS = (
 )
 
 
-def mark_copies(rows: Table, key: str, rules: Rules) -> Table:
+def mark_copies(rows: Table, key: str, options: ThreadsOptions) -> Table:
     """Number the copies of each submission or comment in a column `nth`, 0 for the one that counts."""
     withdrawn = rows.withdrawn.notnull()
-    if rules.keep_deleted:
+    if options.keep_deleted:
         rows = rows.mutate(last=rows.retrieved_on.fill_null(-1), gone=withdrawn)
         order = [ibis.asc(_.gone), ibis.desc(_.last)]
     else:
@@ -49,40 +49,40 @@ def mark_copies(rows: Table, key: str, rules: Rules) -> Table:
     return rows.mutate(nth=ibis.row_number().over(group_by=key, order_by=order)).drop("last", "gone")
 
 
-def judge_submissions(submissions: Table, rules: Rules) -> Table:
+def judge_submissions(submissions: Table, options: ThreadsOptions) -> Table:
     """Give submissions a verdict by themselves.
 
     Args:
         submissions: Mined submissions.
-        rules: The rules.
+        options: The rules.
 
     Returns:
         `dump`, `at`, `thread_id`, `author`, `withdrawn` and `reason`, a row per submission.
     """
-    marked = mark_copies(submissions, "thread_id", rules)
+    marked = mark_copies(submissions, "thread_id", options)
     reason = _first(
         (marked.nth > 0, "duplicate"),
         (marked.withdrawn.notnull(), "deleted"),
-        (marked.bot & (not rules.keep_bots), "bot"),
+        (marked.bot & (not options.keep_bots), "bot"),
         (marked.links.length() == 0, "no_link"),
     )
     return marked.select(*ROW, "thread_id", "author", "withdrawn", reason=reason)
 
 
-def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
+def judge_comments(comments: Table, threads: Table, options: ThreadsOptions) -> Table:
     """Give comments a verdict by themselves and by their thread.
 
     Args:
         comments: Mined comments.
         threads: Verdicts of `judge_submissions`.
-        rules: The rules.
+        options: The rules.
 
     Returns:
         `dump`, `at`, `thread_id`, `created_utc`, `score`, `withdrawn`, `by_asker` and `reason`, a row per comment.
     """
     counted = threads.filter(_.reason.isnull() | (_.reason != "duplicate"))
     about = counted.select(about="thread_id", thread_reason="reason", asker="author")
-    copies = mark_copies(comments, "comment_id", rules)
+    copies = mark_copies(comments, "comment_id", options)
     marked = copies.left_join(about, copies.thread_id == about.about)
     reason = _first(
         (marked.nth > 0, "duplicate"),
@@ -90,26 +90,26 @@ def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
         (marked.thread_reason.notnull(), "thread_left_out"),
         (marked.parent_id != marked.thread_id, "nested"),
         (marked.withdrawn.notnull(), "deleted"),
-        (marked.bot & (not rules.keep_bots), "bot"),
-        (marked.stickied & (not rules.keep_stickied), "stickied"),
-        (marked.chars < rules.min_chars, "short"),
+        (marked.bot & (not options.keep_bots), "bot"),
+        (marked.stickied & (not options.keep_stickied), "stickied"),
+        (marked.chars < options.min_chars, "short"),
     )
     by_asker = _by_asker(marked)
     return marked.select(*ROW, "thread_id", "created_utc", "score", "withdrawn", by_asker=by_asker, reason=reason)
 
 
-def require_replies(verdicts: Table, comments: Table, rules: Rules) -> Table:
+def require_replies(verdicts: Table, comments: Table, options: ThreadsOptions) -> Table:
     """Leave out what stands in a thread with too few replies.
 
     Args:
         verdicts: Verdicts of submissions or comments.
         comments: Verdicts of comments.
-        rules: The rules.
+        options: The rules.
     """
     kept = comments.filter(_.reason.isnull())
-    if not rules.asker_counts:
+    if not options.asker_counts:
         kept = kept.filter(~_.by_asker)
-    answered = kept.group_by("thread_id").agg(n=_.count()).filter(_.n >= rules.min_replies)
+    answered = kept.group_by("thread_id").agg(n=_.count()).filter(_.n >= options.min_replies)
     names = answered.select(answered="thread_id")
     joined = verdicts.left_join(names, verdicts.thread_id == names.answered)
     few = joined.reason.isnull() & joined.answered.isnull()

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from builder_scripts.llm import Model, Parameters, Request, Response
+from builder_scripts.llm import Parameters, Request, Response
+from builder_scripts.llm.options import LlmOptions
 from builder_scripts.llm.request import no_answer
-from builder_scripts.llm.session import Session, Settings
+from builder_scripts.llm.session import Session
 from builder_scripts.llm.usage import Prices, UsageMeter
 from tests.builder_scripts.llm_stub import Reply, stub_server
 
@@ -47,7 +48,7 @@ def test_a_session_shows_where_it_stands_and_estimates_the_rest(tmp_path: Path) 
     shown = io.StringIO()
     console = Console(file=shown, width=140, force_terminal=True)
     with stub_server(lambda prompt, before: Reply("{}")) as stub:
-        settings = Settings(Model("stub"), url=stub.url, prices=Prices(1.0, 2.0))
+        settings = LlmOptions(model="stub", url=stub.url, price_read=1.0, price_written=2.0)
         with Session(settings, tmp_path, "extract", console) as session:
             session.generate([request("a" * 400), request("b" * 400)])
             session.check({"texts": []})
