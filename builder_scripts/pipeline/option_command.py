@@ -192,4 +192,4 @@ def _typer_type(kind: Any) -> Any:
 
 def _choice(values: Sequence[str]) -> Any:
     members = [(value, value) for value in values]
-    return StrEnum("Choice", members)  # type: ignore[misc]
+    return StrEnum("Choice", members)

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
+from ..base.tables import Table
 from ..errors import UserError
 from ..intervals import RESAMPLES
 from ..options import By, EmptyRule
 from ..runs.references import DEFAULT_DATASET
-from .tables import Sheet, sheets
 
 
 class Format(StrEnum):
@@ -45,12 +45,14 @@ def compare(
     Two systems count as different where a paired t test, corrected by Holm over all pairs, says so at level alpha.
     """
     from ..base.output import print_json
+    from ..base.renderers.latex import latex_tables
+    from ..base.renderers.markdown import markdown_sections
     from ..runs.read import config_of
     from ..runs.references import load_references
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs
-    from .render import latex, markdown
+    from .tables import comparison_tables
 
     if len(runs) < 2:
         raise UserError(f"found {len(runs)} run, expected two or more; to score one, use `score`")
@@ -73,19 +75,19 @@ def compare(
     if output_format is Format.json:
         print_json(comparison.to_dict())
     elif output_format is Format.markdown:
-        typer.echo(markdown(sheets(comparison)), nl=False)
+        typer.echo(markdown_sections(comparison_tables(comparison)), nl=False)
     elif output_format is Format.latex:
-        typer.echo(latex(sheets(comparison)), nl=False)
+        typer.echo(latex_tables(comparison_tables(comparison)), nl=False)
     else:
-        _print_tables(sheets(comparison))
+        _print_tables(comparison_tables(comparison))
 
 
-def _print_tables(made: list[Sheet]) -> None:
+def _print_tables(tables: list[Table]) -> None:
     from rich.console import Console
 
-    from .render import rich_table
+    from ..base.renderers.terminal import rich_table
 
     # A pipe has no width; the tables are wide.
     console = Console(width=None if sys.stdout.isatty() else 200)
-    for sheet in made:
-        console.print(rich_table(sheet), "")
+    for table in tables:
+        console.print(rich_table(table), "")

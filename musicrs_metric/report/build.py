@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..base import numbers as words
+from ..base import numbers
 from ..compare import HEADLINE, compare
 from ..intervals import BOOTSTRAP, BOOTSTRAP_SAMPLE, BOUNDED, RESAMPLES, SMALLEST_SAMPLE
 from ..paper.tables import PUBLISHED_FINGERPRINT, table1
@@ -109,13 +109,13 @@ def _lead(evidence: Evidence) -> tuple[str, ...]:
     config = "" if references.config in RICHEST_FIRST else f", configuration {references.config}"
     kind = "the published pools" if evidence.published else "other pools or labels than the published ones"
     return (
-        f"{words.plural(len(evidence.runs), 'run')} on {words.plural(len(references), 'thread')} of dataset "
+        f"{numbers.plural(len(evidence.runs), 'run')} on {numbers.plural(len(references), 'thread')} of dataset "
         f"{_called(references)}{config}: {kind}, fingerprint {references.fingerprint[:12]}. "
         f"Threads with an empty ground truth: {empty}; they count as 0, as in the paper.",
         f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
         f"{BOOTSTRAP} from {BOOTSTRAP_SAMPLE} threads, {BOUNDED} for fewer, none below {SMALLEST_SAMPLE}; "
-        f"{words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact expectation of a "
-        "random ranking of the same pools.",
+        f"{numbers.thousands(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact expectation of "
+        "a random ranking of the same pools.",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..base import numbers as words
+from ..base import numbers
 from ..errors import UserError, plain
 from ..matching import Pool
 from ..runs.predictions import Prediction
@@ -49,7 +49,7 @@ def choose(evidence: Evidence) -> dict[str, str]:
     spread = values[0] if single else values.max(axis=0) - values.min(axis=0)
     most = int(kept[np.argmax(spread[kept])])
     least = int(min(kept, key=lambda i: (spread[i], values[:, i].mean())))
-    measure = words.metric(METRIC)
+    measure = numbers.measure_label(METRIC)
     reasons = (
         (f"its highest {measure}", f"its lowest {measure}")
         if single
@@ -123,7 +123,7 @@ def _case(evidence: Evidence, place: int, why: str, sounds: tuple[Sound, ...], a
         links=tuple(_links(thread)),
         ground_truth=tuple(truth),
         pool=tuple(Item(str(i + 1), text, "hit" if i in gold else "miss") for i, text in enumerate(candidates)),
-        pool_title=f"Pool of {words.plural(len(candidates), 'candidate')} in stored order, ground truth marked",
+        pool_title=f"Pool of {numbers.plural(len(candidates), 'candidate')} in stored order, ground truth marked",
         answers=answers,
     )
 
@@ -171,7 +171,7 @@ def relevant_places(pool: Pool, ground_truth: Sequence[str]) -> set[int]:
 
 
 def _scores(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{words.metric(name)} {words.percent(value)}" for name, value in values.items())
+    return ", ".join(f"{numbers.measure_label(name)} {numbers.percent(value)}" for name, value in values.items())
 
 
 def _sounds(thread_id: str, thread: Row, clips: Sequence[ClipAudio], embedded: dict[str, ClipAudio]) -> Iterator[Sound]:
@@ -180,11 +180,11 @@ def _sounds(thread_id: str, thread: Row, clips: Sequence[ClipAudio], embedded: d
         info = (thread.get("clip_info") or [])[i : i + 1]
         label = f"Clip {i + 1}"
         if info:
-            start, length = (words.quantity(info[0][name]) for name in ("start_s", "duration_s"))
+            start, length = (numbers.quantity(info[0][name]) for name in ("start_s", "duration_s"))
             label += f": {length} s of video {info[0]['video_id']} from {start} s"
         used = sum(len(other.audio) for other in embedded.values())
         if len(clip.audio) > _CLIP_LIMIT or used + len(clip.audio) > _PAGE_LIMIT:
-            yield Sound(label, None, f"not embedded, {words.quantity(len(clip.audio) / 1e6)} MB")
+            yield Sound(label, None, f"not embedded, {numbers.quantity(len(clip.audio) / 1e6)} MB")
             continue
         key = f"{thread_id}/{i + 1}"
         embedded[key] = clip

@@ -8,7 +8,8 @@ from html import escape
 from importlib import resources
 from pathlib import PurePath
 
-from .document import Answer, Block, Case, Cell, Document, Figure, Item, Section, Sound, Table, Text
+from ..base.tables import Cell, Table
+from .document import Answer, Block, Case, Document, Figure, Item, Section, Sound, Text
 from .draw import inline_svg
 from .threads import ClipAudio
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..paper.tables import OVERALL
 from .axes import ticks
-from .document import Cell, Column, Figure, Panel, Part, Row, Section, Series, Table, cell
+from .document import Figure, Panel, Section, Series
 from .report_data import Evidence, scores_on
 from .runs import ReportRun
 
@@ -48,11 +49,11 @@ def _panel(evidence: Evidence, runs: Sequence[ReportRun], genre: str, marks: tup
         high=tuple(None if bound is None else bound[1] for bound in bounds),
     )
     return Panel(
-        title=f"{genre} (n = {words.count(scores[0].n)})",
+        title=f"{genre} (n = {numbers.thousands(scores[0].n)})",
         labels=tuple(_short(run.label) for run in runs),
         series=(series,),
         ticks=marks,
-        tick_texts=tuple(words.quantity(mark * 100) for mark in marks),
+        tick_texts=tuple(numbers.quantity(mark * 100) for mark in marks),
         groups=tuple(_group(run) for run in runs),
         line=evidence.chance(genre).get(METRIC),
     )
@@ -64,18 +65,21 @@ def _short(label: str) -> str:
 
 
 def _group(run: ReportRun) -> str:
-    return f"{run.card.paradigm}, {words.modality(run.card.modality)}"
+    return f"{run.card.paradigm}, {numbers.modality_label(run.card.modality)}"
 
 
 def _table(evidence: Evidence, columns: Sequence[str]) -> Table:
     chance = Row(
-        (cell("chance"), *(cell(words.percent(evidence.chance(genre).get(METRIC))) for genre in columns)), "chance"
+        (cell("chance"), *(cell(numbers.percent(evidence.chance(genre).get(METRIC))) for genre in columns)), "chance"
     )
     lines = []
     for run in evidence.runs:
         found = [scores_on(run, genre) for genre in columns]
         cells = [
-            Cell((Part(words.percent(scores.values[METRIC])),), words.percents((scores.interval or {}).get(METRIC)))
+            Cell(
+                (Part(numbers.percent(scores.values[METRIC])),),
+                numbers.percent_bounds((scores.interval or {}).get(METRIC)),
+            )
             for scores in found
         ]
         lines.append(Row((cell(run.label), *cells)))

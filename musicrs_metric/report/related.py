@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Column, Row, Table, row
 from ..paper.tables import SOURCE, examples, music_datasets
-from .document import Column, Row, Section, Table, row
+from .document import Section
 from .report_data import Evidence
 
 _SHOWN = 4
@@ -44,7 +45,7 @@ def _examples(evidence: Evidence) -> Table:
     absent = "A dash stands for a thread that this dataset does not have."
     notes = (
         (absent,)
-        if any(words.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)
+        if any(numbers.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)
         else ()
     )
     return Table(f"Threads that the paper shows ({SOURCE}, Figure 2 and case studies).", tuple(columns), rows, notes)
@@ -53,8 +54,8 @@ def _examples(evidence: Evidence) -> Table:
 def _example_rows(evidence: Evidence) -> Iterator[Row]:
     for example in examples():
         place = evidence.references.position.get(example.thread_id)
-        query, truth = words.UNDEFINED, words.UNDEFINED
+        query, truth = numbers.UNDEFINED, numbers.UNDEFINED
         if place is not None:
-            query = evidence.rows[place].get("query") or words.UNDEFINED
+            query = evidence.rows[place].get("query") or numbers.UNDEFINED
             truth = "; ".join(evidence.references.ground_truth[place][:_SHOWN])
         yield row(example.exhibit, example.genre, example.thread_id, query, truth)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..compare import Comparison, compare
 from ..compare.results import Pair
 from ..paper.findings import best_modality
 from ..paper.tables import METRICS, table1
-from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
+from .document import Block, Section, Text
 from .report_data import Evidence
 from .runs import MODALITIES, ReportRun, results
 
@@ -38,7 +39,7 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
         combined = [name for name, modality in best.items() if modality == "audio_query"]
         yield Text(
             f"Reported by the paper: {len(combined)} of {len(best)} multimodal systems have their highest overall "
-            f"recall@20 with audio and query combined ({words.listing(combined)}). The paper gives no interval."
+            f"recall@20 with audio and query combined ({numbers.listing(combined)}). The paper gives no interval."
         )
 
 
@@ -58,14 +59,14 @@ def _sentences(
         return
     combined = [name for name, modality in best.items() if modality == "audio_query"]
     told = (
-        f"{len(combined)} of {words.plural(len(best), 'multimodal system')} "
+        f"{len(combined)} of {numbers.plural(len(best), 'multimodal system')} "
         f"{'has its' if len(combined) == 1 else 'have their'} highest overall recall@20 with audio and query combined"
     )
     if combined:
         sure = [name for name in combined if _surely_better(families[name], compared[name])]
         told += (
-            f" ({words.listing(combined)}); for {len(sure)} of these the gain over the better single modality is more "
-            "than luck"
+            f" ({numbers.listing(combined)}); for {len(sure)} of these the gain over the better single modality is "
+            "more than luck"
         )
     yield Text(f"{told}.")
 
@@ -82,16 +83,16 @@ def _table(evidence: Evidence, families: Mapping[str, Family], compared: Mapping
     for name, family in families.items():
         comparison = compared[name]
         rows.append(Row((cell(name),), "heading"))
-        rows += [_row(comparison, metric, family, words.metric(metric)) for metric in METRICS]
+        rows += [_row(comparison, metric, family, numbers.measure_label(metric)) for metric in METRICS]
         if 0 < comparison.n_common < comparison.n:
             common = _compared(evidence, family, common_only=True)
-            where = f"on the {words.plural(common.n, 'thread')} that all of them answered, with audio"
-            rows += [_row(common, metric, family, words.metric(metric), where) for metric in METRICS]
+            where = f"on the {numbers.plural(common.n, 'thread')} that all of them answered, with audio"
+            rows += [_row(common, metric, family, numbers.measure_label(metric), where) for metric in METRICS]
     gains = [f"gain of {_SHORT[a]} over {_SHORT[b]}" for a, b in _GAINS]
     return Table(
         "Scores in per cent by modality, and paired gains in percentage points with 95 % intervals.",
         (
-            Column("Measure", "left"), *(Column(words.modality(name)) for name in MODALITIES),
+            Column("Measure", "left"), *(Column(numbers.modality_label(name)) for name in MODALITIES),
             *(Column(gain) for gain in gains), Column("Best in", "left"),
         ),
         tuple(rows),
@@ -107,19 +108,19 @@ def _row(comparison: Comparison, metric: str, family: Family, measure: str, wher
     values = {modality: means[run.label] for modality, run in family.items()}
     best = max((modality for modality in MODALITIES if modality in values), key=lambda modality: values[modality])
     scores = [
-        Cell((Part(words.percent(values.get(modality)), "best" if modality == best else ""),))
+        Cell((Part(numbers.percent(values.get(modality)), "best" if modality == best else ""),))
         for modality in MODALITIES
     ]
     gains = [
-        _gain(_pair(comparison, metric, family, a, b)) if a in family and b in family else cell(words.UNDEFINED)
+        _gain(_pair(comparison, metric, family, a, b)) if a in family and b in family else cell(numbers.UNDEFINED)
         for a, b in _GAINS
     ]
-    return Row((cell(measure, where), *scores, *gains, cell(words.modality(best))))
+    return Row((cell(measure, where), *scores, *gains, cell(numbers.modality_label(best))))
 
 
 def _gain(pair: Pair) -> Cell:
     sign = "" if not pair.significant else "▲" if pair.difference > 0 else "▼"
-    return Cell((Part(words.points(pair.difference), sign=sign),), words.points_interval(pair.interval))
+    return Cell((Part(numbers.points(pair.difference), sign=sign),), numbers.points_bounds(pair.interval))
 
 
 def _pair(comparison: Comparison, metric: str, family: Family, a: str, b: str) -> Pair:

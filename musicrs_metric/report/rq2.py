@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..compare import Comparison, System, compare
 from ..paper.findings import below_chance, overall, paradigm_means
 from ..paper.tables import METRICS, OVERALL, published_chance, table1
 from ..scoring import Scores, summarise
 from .average import average
-from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
+from .document import Block, Section, Text
 from .report_data import Evidence
 from .runs import PARADIGMS, ReportRun
 from .table1 import NOTE_SIGNS, SIGNS
@@ -36,7 +37,7 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
         "Means over the rows of each paradigm in Table 1 (every system in every modality weighs the same), in per "
         "cent; below them differences in percentage points, paired by thread.",
         (
-            Column("Paradigm", "left"), Column("Rows"), *(Column(words.metric(metric)) for metric in METRICS),
+            Column("Paradigm", "left"), Column("Rows"), *(Column(numbers.measure_label(metric)) for metric in METRICS),
             Column("Best by recall@20", "left"),
         ),
         tuple(rows),
@@ -58,13 +59,18 @@ def _paradigm_row(paradigm: str, runs: list[ReportRun], scores: Scores) -> Row:
     best = max(runs, key=lambda run: run.scores.values["recall@20"] or 0.0)
     means = [
         Cell(
-            (Part(words.percent(scores.values[metric]), sign=SIGNS[scores.verdict(metric)]),),
-            words.percents((scores.interval or {}).get(metric)),
+            (Part(numbers.percent(scores.values[metric]), sign=SIGNS[scores.verdict(metric)]),),
+            numbers.percent_bounds((scores.interval or {}).get(metric)),
         )
         for metric in METRICS
     ]
     return Row(
-        (cell(paradigm), cell(str(len(runs))), *means, cell(best.label, words.percent(best.scores.values["recall@20"])))
+        (
+            cell(paradigm),
+            cell(str(len(runs))),
+            *means,
+            cell(best.label, numbers.percent(best.scores.values["recall@20"])),
+        )
     )
 
 
@@ -73,7 +79,7 @@ def _difference_row(comparison: Comparison, i: int) -> Row:
     cells = []
     for pair in pairs:
         sign = "" if not pair.significant else "▲" if pair.difference > 0 else "▼"
-        cells.append(Cell((Part(words.points(pair.difference), sign=sign),), words.points_interval(pair.interval)))
+        cells.append(Cell((Part(numbers.points(pair.difference), sign=sign),), numbers.points_bounds(pair.interval)))
     return Row((cell(f"{pairs[0].a} − {pairs[0].b}"), cell(""), *cells, cell("")))
 
 
@@ -84,11 +90,11 @@ def _reported() -> Iterator[Text]:
         paradigm: sum(row.paradigm == paradigm for row in overall(rows)) for paradigm in means[METRICS[0]]
     }
     shown = [
-        f"{paradigm} {' / '.join(words.percent(means[metric][paradigm]) for metric in METRICS)} ({n} rows)"
+        f"{paradigm} {' / '.join(numbers.percent(means[metric][paradigm]) for metric in METRICS)} ({n} rows)"
         for paradigm, n in counts.items()
     ]
     below = {metric: len(below_chance(rows, chance, metric)) for metric in METRICS}
-    levels = " / ".join(words.percent(chance[OVERALL][metric]) for metric in METRICS)
+    levels = " / ".join(numbers.percent(chance[OVERALL][metric]) for metric in METRICS)
     yield Text(
         f"Reported by the paper, recall@20 / nDCG@20, means over overall rows: {'; '.join(shown)}. Chance on the "
         f"published pools is {levels}: {below['recall@20']} of its {len(overall(rows))} overall rows lie below it on "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..base import numbers as words
+from ..base import numbers
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
 from ..errors import UserError, plain
@@ -158,8 +158,8 @@ def _labels(cards: Sequence[tuple[RunCard, Path]]) -> list[str]:
     forms = [
         [
             card.name,
-            f"{card.name}, {words.modality(card.modality)}",
-            f"{card.name}, {words.modality(card.modality)}, {folder.name}",
+            f"{card.name}, {numbers.modality_label(card.modality)}",
+            f"{card.name}, {numbers.modality_label(card.modality)}, {folder.name}",
         ]
         for card, folder in cards
     ]

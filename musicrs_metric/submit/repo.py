@@ -6,7 +6,7 @@ import hashlib
 import re
 
 from ..base.files import to_json
-from ..base.hub_errors import in_words
+from ..base.hub_errors import explain_hub_errors
 from ..runs.predictions import PREDICTIONS
 from ..runs.run_card import RUN_CARD
 from .bundle import Parcel
@@ -45,7 +45,7 @@ def open_pull_request(repo: str, parcel: Parcel) -> str:
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 
-    with in_words(repo):
+    with explain_hub_errors(repo):
         commit = HfApi().create_commit(
             repo,
             [CommitOperationAdd(path, content) for path, content in inbox_files(parcel).items()],

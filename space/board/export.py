@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from musicrs_metric.base.numbers import UNDEFINED, percent_no_negative_zero, percent_with_interval
+from musicrs_metric.base.renderers.latex import latex_tables
+from musicrs_metric.base.renderers.markdown import markdown_sections
+from musicrs_metric.base.tables import Cell, Row, Table, cell, columns
 from musicrs_metric.base.text import csv_line
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
-from musicrs_metric.compare.formats import NOTHING, percent, with_interval
-from musicrs_metric.compare.render import latex, markdown
-from musicrs_metric.compare.tables import AMONG, Cell, Sheet
+from musicrs_metric.compare.tables import AMONG
 
 from .lines import MEASURES, Line
 
@@ -32,8 +34,8 @@ def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboa
     """
     if form == "csv":
         return _csv(found)
-    sheet = _sheet(found, title)
-    return markdown([sheet]) if form == "markdown" else latex([sheet])
+    tables = [_table(found, title)]
+    return markdown_sections(tables) if form == "markdown" else latex_tables(tables)
 
 
 def file_name_of(form: Form) -> str:
@@ -41,17 +43,19 @@ def file_name_of(form: Form) -> str:
     return f"musicrs-leaderboard{_SUFFIX[form]}"
 
 
-def _sheet(found: Sequence[Line], title: str) -> Sheet:
+def _table(found: Sequence[Line], title: str) -> Table:
     rows = tuple(
-        (
-            Cell(f"{line.label} (reported)" if line.kind == "reported" else line.label),
-            Cell(line.modality or NOTHING),
-            Cell(line.reads or NOTHING),
-            *(_score(line, metric) for metric in HEADLINE),
-            Cell(_group(line)),
-            Cell(str(line.n or NOTHING)),
-            Cell(percent(line.audio_coverage)),
-            Cell(percent(line.answered)),
+        Row(
+            (
+                cell(f"{line.label} (reported)" if line.kind == "reported" else line.label),
+                cell(line.modality or UNDEFINED),
+                cell(line.reads or UNDEFINED),
+                *(_score(line, metric) for metric in HEADLINE),
+                cell(_group(line)),
+                cell(str(line.n or UNDEFINED)),
+                cell(percent_no_negative_zero(line.audio_coverage)),
+                cell(percent_no_negative_zero(line.answered)),
+            )
         )
         for line in found
     )
@@ -59,21 +63,21 @@ def _sheet(found: Sequence[Line], title: str) -> Sheet:
         f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
         "reported: figures of the paper, which cannot be computed again",
     )
-    columns = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
-    return Sheet(f"{title}: scores in % [95 % interval]", columns, rows, notes, n_text=3)
+    heads = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
+    return Table(f"{title}: scores in % [95 % interval]", columns(*heads, n_left=3), rows, notes)
 
 
 def _score(line: Line, metric: str) -> Cell:
     value, standing = line.values.get(metric), line.standings.get(metric)
-    text = NOTHING if value is None else with_interval(value, line.interval.get(metric))
+    text = UNDEFINED if value is None else percent_with_interval(value, line.interval.get(metric))
     if standing is None or not line.is_ranked:
-        return Cell(text)
-    return Cell(text, "best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
+        return cell(text)
+    return cell(text, emphasis="best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
 
 
 def _group(line: Line) -> str:
     standing = line.standings.get(HEADLINE[0])
-    return str(standing.group) if standing is not None and line.is_ranked else NOTHING
+    return str(standing.group) if standing is not None and line.is_ranked else UNDEFINED
 
 
 def _csv(found: Sequence[Line]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from musicrs_metric.base import numbers as report_words
+from musicrs_metric.base import numbers
 from musicrs_metric.compare.results import Bounds
 
 MODALITIES: Mapping[str, str] = {"audio_query": "Audio + query", "query_only": "Query only", "audio_only": "Audio only"}
@@ -25,19 +25,19 @@ TABS: Mapping[str, str] = {
     "leaderboard": "Leaderboard", "compare": "Compare", "genres": "Genres", "threads": "Threads", "submit": "Submit",
     "about": "About",
 }  # fmt: skip
-METRICS = report_words.METRICS
+METRICS = numbers.METRICS
 SORTS: Mapping[str, str] = {
     **METRICS, "name": "System", "received": "Date", "coverage": "Audio coverage",
 }  # fmt: skip
-NOTHING = report_words.UNDEFINED
+NOTHING = numbers.UNDEFINED
 
-percent, points, plural = report_words.percent, report_words.points, report_words.plural
-points_interval, modality = report_words.points_interval, report_words.modality
+percent, points, plural = numbers.percent, numbers.points, numbers.plural
+points_interval, modality = numbers.points_bounds, numbers.modality_label
 
 
 def metric(name: str) -> str:
     """A measure as papers write it."""
-    return report_words.metric(name).replace("ndcg", "nDCG")
+    return numbers.measure_label(name).replace("ndcg", "nDCG")
 
 
 def bounds(interval: Bounds | None) -> str:
