@@ -6,7 +6,6 @@ from the same inputs in the same way and may be left as it is.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 from musicrs_metric import __version__
 from musicrs_metric.base.files import strict_json, to_json, write_text
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
 
@@ -179,9 +179,8 @@ def hash_file(path: Path, *, below: Path | None = None) -> FileHash:
         path: The file.
         below: The folder that the path is to be told from; None tells it as given.
     """
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return FileHash((path.relative_to(below) if below else path).as_posix(), file.tell(), digest)
+    size = path.stat().st_size
+    return FileHash((path.relative_to(below) if below else path).as_posix(), size, file_sha256(path))
 
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:

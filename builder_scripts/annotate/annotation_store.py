@@ -8,7 +8,6 @@ merged with another (one below the other) and read at any moment.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import threading
 import unicodedata
@@ -18,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from musicrs_metric.base.files import to_json
+from musicrs_metric.base.jsonl_log import JsonlLog, read_log
 from musicrs_metric.errors import UserError, show
 
 from ..lines import parse_line
@@ -129,32 +129,21 @@ class AnnotationStore:
         return self.folder / f"{hashlib.sha256(tidy_name(name).casefold().encode()).hexdigest()[:16]}.jsonl"
 
     def _append(self, path: Path, line: Line) -> None:
-        new = not path.exists()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                if file.read() != b"\n":  # a kill or a full disk cut the last line short
-                    file.write(b"\n")
-            file.write(to_json(asdict(line)).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        if new:
-            _sync_folder(self.folder)
+        # Opened anew each time: a copy may have taken the place of the file since.
+        with JsonlLog(path, fsync="append") as log:
+            log.append([to_json(asdict(line))])
 
     def _refresh(self) -> None:
-        """Read what was written since the last time, by this process or another."""
+        """Read the lines that this process or another has written since the last time."""
         for path in sorted(self.folder.glob("*.jsonl")):
             file = self._files.get(path, _File())
             if path.stat().st_size < file.read:  # put back from a copy
                 file = _File()
-            with path.open("rb") as lines:
-                lines.seek(file.read)
-                for line in lines:
-                    if not line.endswith(b"\n"):
-                        break  # still being written, or cut short
-                    file.read += len(line)
-                    self._take(file, line, path)
+            for line in read_log(path, file.read):
+                if not line.complete:
+                    break  # still being written, or cut short
+                file.read = line.end
+                self._take(file, line.data, path)
             if file.annotator:
                 self._files[path] = file
 
@@ -171,12 +160,3 @@ class AnnotationStore:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the name of a new file on disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_metric.base.files import write_text
+from musicrs_metric.base.jsonl_log import read_log
 
 from ..extract.stage import Tasks
 from ..extract.tables import read_posts, read_replies
@@ -68,17 +69,14 @@ def _model(work: Work, stage: str) -> Model:
 
 
 def _stored(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of the store; a torn one holds nothing."""
-    if not path.is_file():
-        return
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                answer = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(answer, dict):
-                yield answer
+    """Read the lines of the cache, without torn ones."""
+    for line in read_log(path):
+        try:
+            answer = json.loads(line.data)
+        except ValueError:
+            continue
+        if isinstance(answer, dict):
+            yield answer
 
 
 def _line(answer: dict[str, Any], clean: Clean) -> str:

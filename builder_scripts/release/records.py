@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from musicrs_dataset.pools import Design, read_pools
 from musicrs_dataset.records import LinkStatus, Thread
 from musicrs_dataset.repo.named_pools import NamedPools
-from musicrs_dataset.sources import file_sha256
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
 from ..audio.links import Video
