@@ -1,4 +1,4 @@
-"""Stage `audio` on a work folder: ask for what was not asked for yet, and account for every link."""
+"""Stage `audio` on a work folder: download missing videos, and count every link."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Track = Callable[[Iterable[Outcome], int], Iterable[Outcome]]
 
 
 class TryLaterError(Exception):
-    """The downloads stopped early; the message says why and what to do, with one more line per warning of yt-dlp."""
+    """The downloads stopped early. The message gives the reason, the next step, and one line per warning of yt-dlp."""
 
 
 def run(
@@ -80,13 +80,13 @@ def run(
 
 
 def count_videos(threads: Sequence[Thread], videos: Sequence[Video]) -> dict[str, Counts]:
-    """Count videos, links, and the threads that have at least one video to hear."""
+    """Count videos, links, and the threads with audio."""
     why = {video.video_id: "" if video.status == "ok" else _reason(video) for video in videos}
     links = Counter(why.get(link.video_id, "no video") for thread in threads for link in thread.links)
-    heard = Counter(
+    threads_with_audio = Counter(
         "" if any(why.get(link.video_id) == "" for link in thread.links) else "nothing to hear" for thread in threads
     )
-    return {"videos": _counts(Counter(why.values())), "links": _counts(links), "threads": _counts(heard)}
+    return {"videos": _counts(Counter(why.values())), "links": _counts(links), "threads": _counts(threads_with_audio)}
 
 
 def _reason(video: Video) -> str:

@@ -1,4 +1,4 @@
-"""Stage `refine`: threads of the right size, with their ground truth."""
+"""Corpus of stage `refine`: threads with enough answers, and their ground truth."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .schema import CorpusThread
 
 
 class Conversation(NamedTuple):
-    """A thread as the earlier stages left it.
+    """Thread with the output of the earlier stages.
 
     Attributes:
         thread_id: Reddit name, `t3_...`.
-        subreddit: Where it was asked.
-        created_utc: When, in seconds since 1970.
-        score: Upvotes minus downvotes; None where they are not known.
+        subreddit: Name of the subreddit.
+        created_utc: Time in seconds since 1970.
+        score: Upvotes minus downvotes. None if unknown.
         post: Title and text.
-        query: The derived request; None where there is none.
-        failure: Why there is none.
-        named: What the post names, as extracted.
-        replies: With what they name, as extracted.
+        query: The query. None if there is none.
+        failure: Reason of a missing query.
+        named: Entities of the post, as extracted.
+        replies: Replies with their entities, as extracted.
         links: The YouTube links of the post.
     """
 
@@ -48,8 +48,8 @@ class Refined(NamedTuple):
     """The corpus.
 
     Attributes:
-        threads: Those that were kept, in the order given.
-        counts: Where the threads went, and where the mentions of their replies went.
+        threads: Threads that are kept, in the given order.
+        counts: Counts of threads, and of mentions in their replies.
     """
 
     threads: list[CorpusThread]
@@ -57,7 +57,7 @@ class Refined(NamedTuple):
 
 
 def count_spellings(conversations: Iterable[Conversation]) -> Counter[tuple[Kind, str]]:
-    """Count in how many threads each spelling of each kind stands, posts included."""
+    """Count the threads of each spelling by kind, posts included."""
     total: Counter[tuple[Kind, str]] = Counter()
     for conversation in conversations:
         texts = (conversation.named, *(reply.entities for reply in conversation.replies))
@@ -68,16 +68,16 @@ def count_spellings(conversations: Iterable[Conversation]) -> Counter[tuple[Kind
 def refine(
     conversations: Iterable[Conversation], spell: Spellings, options: RefineOptions, genres: Mapping[str, str]
 ) -> Refined:
-    """Give each thread its answers, and keep the threads that have a request and enough answers, yet not too many.
+    """Find the answers of each thread. Keep the threads with a query and a number of answers within the limits.
 
     Args:
         conversations: The threads.
-        spell: The one spelling of each title.
+        spell: Final spelling of each title.
         options: Number and kind of answers.
         genres: Genre by subreddit.
 
     Returns:
-        The corpus. A mention is kept where it is the one that brings its title into the ground truth.
+        The corpus. A mention counts as kept if it brings its title into the ground truth.
     """
     threads: list[CorpusThread] = []
     verdicts: Counter[str | None] = Counter()

@@ -1,4 +1,4 @@
-"""The conversations of stage `refine`, put together from the tables of the earlier stages."""
+"""Threads of stage `refine`, assembled from the tables of the earlier stages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_conversations(work: Work) -> list[Conversation]:
     """Read the threads of a work folder, by thread id.
 
     Raises:
-        UserError: A table is not there, or lacks a thread or a reply of another.
+        UserError: A table is missing, or lacks a thread or a reply of another table.
     """
     names = {
         (found.thread_id, found.comment_id): _entities(found.mentions) for found in read_extractions(work.entities)

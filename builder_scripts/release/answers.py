@@ -1,8 +1,8 @@
-"""The answers of the language models that are published: those about texts of the corpus, and none beside.
+"""Answers of the language models in a release: only those about texts of the corpus.
 
-Whoever has the same dumps then makes the same corpus without asking a model once. An answer is known by the hash of its
-question, so the questions are put together again to see which answers belong to a text, and which to a text that was
-taken down, to an older prompt or to another model.
+With them and the same dumps, a user rebuilds the corpus without a model. The key of an answer is the hash of its
+question. The questions are therefore built again: an answer without a question belongs to a removed text, an older
+prompt or another model.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from .takedown import Takedown
 
 
 def write_answers(path: Path, work: Work, takedown: Takedown, clean: Clean) -> int:
-    """Write the answers about all texts that passed the filters, but for those that were taken down.
+    """Write the answers about all texts that passed the filters, without removed texts.
 
     Args:
         path: JSON lines of the form of `builder_scripts.llm.answer_cache`.
         work: The work folder.
-        takedown: What is to be removed.
-        clean: What is done to each answer; see `release.cleaning`.
+        takedown: Ids to remove.
+        clean: Cleans each answer; see `release.cleaning`.
 
     Returns:
-        How many they are.
+        The number of answers.
     """
     wanted = _keys(work, takedown)
     lines = [_line(answer, clean) for answer in _stored(work.cache / "answers.jsonl") if answer.get("key") in wanted]
@@ -50,14 +50,14 @@ def _keys(work: Work, takedown: Takedown) -> set[str]:
     texts = [*posts, *read_replies(work.replies, posts)]
     texts = [text for text in texts if text.thread_id not in takedown and text.comment_id not in takedown]
     tasks, prompt = Tasks.read(), query_prompt()
-    # One question at a time: those of a whole corpus fill memory.
+    # One question at a time: the questions of a whole corpus do not fit into memory.
     entities = (one for text in texts for one in tasks.questions([text]))
     requests = (question(text, (), prompt) for text in texts if text.comment_id is None)
     return {*_keys_of(entities, _model(work, "extract")), *_keys_of(requests, _model(work, "queries"))}
 
 
 def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
-    """The keys of questions, as put first and as put again for whatever reason."""
+    """Yield the keys of questions, asked first and asked again for any reason."""
     for one in questions:
         yield content_key(one.request, model)
         for failure in {*one.again, UNREADABLE, CUT, FILTERED}:
@@ -80,7 +80,7 @@ def _stored(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _line(answer: dict[str, Any], clean: Clean) -> str:
-    # What a server said of a request that it refused may quote the request.
+    # The message of a server that refuses a request may quote the request.
     answer = {name: value for name, value in answer.items() if name != "error"}
-    # ASCII, as the store writes it: a model may write half a surrogate pair.
+    # ASCII, as the cache writes it: a model may write half a surrogate pair.
     return json.dumps(answer | {"text": clean(str(answer["text"]))}) + "\n"

@@ -22,17 +22,17 @@ _LONGEST = 300  # characters of a parameter's value
 
 @dataclass(frozen=True)
 class DatasheetInputs:
-    """What is known of a release.
+    """Inputs of a datasheet.
 
     Attributes:
-        options: What is said of it.
-        manifests: By stage; `audio` and `annotate` may be missing.
-        steps: The funnel.
-        counts: What became of threads, replies and links in the release itself.
-        about: Its statistics.
-        answers: How many answers of models come with it.
-        takedown: How many ids were removed on request so far.
-        personal: Personal data in its texts, in words; "" where none was found.
+        options: Name and description of the release.
+        manifests: Manifest by stage. `audio` and `annotate` may be missing.
+        steps: Steps of the funnel.
+        counts: Counts of threads, replies and links in the release.
+        about: Statistics of the release.
+        answers: Number of answers of models in the release.
+        takedown: Number of ids that were removed on request.
+        personal: Personal data in the texts, in words. "" for none.
     """
 
     options: ReleaseOptions
@@ -46,7 +46,7 @@ class DatasheetInputs:
 
     @property
     def judged(self) -> bool:
-        """Whether people have looked at it."""
+        """True if annotators have judged the threads."""
         return not self.manifests["pools"].parameters["unjudged"]
 
     @property

@@ -1,4 +1,4 @@
-"""Whose the parts of a release are, and under which terms they come."""
+"""Owners and terms of the parts of a release."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .options import ReleaseOptions
 
-# Terms of the models that the paper used; of others their model cards speak.
+# Terms of the models of the paper. Other models state theirs in their model cards.
 _MODELS = {
     "Qwen/Qwen2.5-7B-Instruct": "Apache-2.0",
     "google/gemma-3-12b-it": "[Gemma Terms of Use](https://ai.google.dev/gemma/terms)",
@@ -24,9 +24,9 @@ class Part(NamedTuple):
     """A part of a release.
 
     Attributes:
-        what: The part.
-        whose: Who made it.
-        terms: Under which terms it comes.
+        what: Name of the part.
+        whose: Its owner.
+        terms: Its terms.
     """
 
     what: str
@@ -38,7 +38,7 @@ def parts(options: ReleaseOptions, models: dict[str, str]) -> list[Part]:
     """List the parts of a release.
 
     Args:
-        options: What is said of it.
+        options: Name and description of the release.
         models: Model by stage, `extract` and `queries`.
     """
     by, named = options.by or "whoever released it", {stage: _MODELS.get(model) for stage, model in models.items()}
@@ -75,7 +75,7 @@ def parts(options: ReleaseOptions, models: dict[str, str]) -> list[Part]:
 
 
 def terms_in_words(options: ReleaseOptions) -> str:
-    """Say under which terms a release comes, in Markdown, for its card."""
+    """Return the terms of a release in Markdown, for its card."""
     return (
         "There is no single licence; the parts have different terms.\n\n"
         f"- **Posts, and titles named in replies**, belong to those who wrote them. They come from Reddit under "
@@ -92,6 +92,6 @@ def terms_in_words(options: ReleaseOptions) -> str:
 
 
 def licences(options: ReleaseOptions, models: dict[str, str]) -> str:
-    """The file `LICENCES.md`."""
+    """Return the text of `LICENCES.md`."""
     rows = "\n".join(f"| {part.what} | {part.whose} | {part.terms} |" for part in parts(options, models))
     return f"# Licences of {options.display_title}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"

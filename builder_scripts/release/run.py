@@ -1,4 +1,4 @@
-"""Stage `release` on a work folder: the dataset, its card, its datasheet and what of the making may be published."""
+"""Stage `release` on a work folder: dataset, card, datasheet, and the files of the pipeline that may be published."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ from ..mine.run import outdated
 from ..pipeline.stage import StageOutput, StageResult, run_stage
 from ..pools.run import pool_file
 from .answers import write_answers
-from .authors import write_authors
 from .cleaning import Clean, cleaning, pseudonymising
 from .datasheet import STAGES, DatasheetInputs, datasheet
 from .funnel import funnel
 from .licences import licences
 from .options import ReleaseOptions
-from .provenance import about, draw_figures, write_labels, write_manifests, write_merges
+from .provenance import about, draw_figures, write_authors, write_labels, write_manifests, write_merges
 from .records import Corpus, read_released
 from .takedown import Takedown, read_takedown
 
@@ -42,7 +41,7 @@ Track = Callable[[Sequence[Thread]], Iterable[Thread]]
 
 
 def folder_of(work: Work, options: ReleaseOptions) -> Path:
-    """Where a release lies: a folder of its name, as the Hub has a dataset."""
+    """Return the folder of a release. It has the name of the release, like a dataset on the Hub."""
     return work.release / options.name
 
 
@@ -108,7 +107,7 @@ def _write(
 
 
 def _listed(work: Work, options: ReleaseOptions) -> Takedown:
-    """The list of the work folder with what is new on that of the user, which stays there."""
+    """Return the list of the work folder, with the new ids of the user's list. The work folder keeps them."""
     if options.takedown is not None and not options.takedown.is_file():
         raise UserError(f"{options.takedown}: no such file; expected a list of ids to remove")
     takedown = read_takedown(work.takedown, *([options.takedown] if options.takedown else []))
@@ -118,24 +117,24 @@ def _listed(work: Work, options: ReleaseOptions) -> Takedown:
 
 
 def _manifests(work: Work) -> dict[str, StageManifest]:
-    """The manifests of the stages; those that may be passed over need not be there."""
+    """Return the manifests of the stages. `audio` and `annotate` are optional."""
     optional = {"audio", "annotate"}
-    there = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
-    found = {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in there}
-    if found["mine"].parameters.get("rows") != VERSION:
-        raise UserError(f"{outdated(work, found['mine'])}; run all stages again before you release")
-    _refuse_outdated(found)
-    if found["pools"].parameters["unjudged"]:
-        found.pop("annotate", None)  # of an earlier run, and none of this corpus
-    return found
+    present = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
+    manifests = {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in present}
+    if manifests["mine"].parameters.get("rows") != VERSION:
+        raise UserError(f"{outdated(work, manifests['mine'])}; run all stages again before you release")
+    _refuse_outdated(manifests)
+    if manifests["pools"].parameters["unjudged"]:
+        manifests.pop("annotate", None)  # of an earlier run, not of this corpus
+    return manifests
 
 
 def _refuse_outdated(manifests: Mapping[str, StageManifest]) -> None:
-    """Refuse a corpus that was made from an earlier state of the rows, in which less may have been withdrawn."""
-    made = {Path(file.path).name: (stage, file.sha256) for stage, one in manifests.items() for file in one.outputs}
+    """Refuse a corpus of older rows, because more texts may have been withdrawn since."""
+    makers = {Path(file.path).name: (stage, file.sha256) for stage, one in manifests.items() for file in one.outputs}
     for stage, manifest in manifests.items():
         for file in manifest.inputs:
-            maker, sha256 = made.get(Path(file.path).name, (stage, file.sha256))
+            maker, sha256 = makers.get(Path(file.path).name, (stage, file.sha256))
             if maker in ("mine", "threads") and sha256 != file.sha256:
                 raise UserError(
                     f"{stage} was run on an older {Path(file.path).name} than {maker} has made since; run {stage} and "
@@ -159,14 +158,14 @@ def _inputs(work: Work, manifests: Mapping[str, StageManifest]) -> list[Path]:
 
 
 def _refuse_strangers(target: Path) -> None:
-    """A release replaces its folder whole, so nothing may stand there that no release has written."""
+    """Refuse a folder with other files, because a release replaces its folder as a whole."""
     if not target.exists():
         return
     known = {manifest_path(target, STAGE).name}
     if manifest_path(target, STAGE).is_file():
         known |= {file.path for file in StageManifest.read(target, STAGE).outputs}
-    found = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir())
-    strangers = [name for name in found if name not in known]
+    names = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir())
+    strangers = [name for name in names if name not in known]
     if strangers or not target.is_dir():
         raise UserError(
             f"{target}: holds {some(strangers, 3) or 'no folder'}, which no release has written and this one would "
@@ -184,14 +183,14 @@ def _write_dataset(
 ) -> None:
     """Build the dataset into the folder itself."""
     plan = ClipPlan(total_s=options.budget, seed=options.seed)
-    sound = AudioFolder(work.audio, plan) if AudioStore(work.audio).videos() else None
-    made = build(
+    audio = AudioFolder(work.audio, plan) if AudioStore(work.audio).videos() else None
+    built = build(
         corpus.records, folder, about=about(options, manifests), pools=corpus.pools,
-        add_clips=None if sound is None else sound.add_clips, clip_plan=None if sound is None else plan, track=track,
+        add_clips=None if audio is None else audio.add_clips, clip_plan=None if audio is None else plan, track=track,
     )  # fmt: skip
-    for part in made.iterdir():
+    for part in built.iterdir():
         part.rename(folder / part.name)
-    made.rmdir()
+    built.rmdir()
 
 
 def _write_making(
@@ -202,7 +201,7 @@ def _write_making(
     takedown: Takedown,
     clean: Clean,
 ) -> int:
-    """Write what of the making may be published; returns how many answers of models that is."""
+    """Write the files of the pipeline that may be published, and return the number of answers of models."""
     write_authors(folder / "authors.jsonl", work, corpus.threads)
     if not manifests["pools"].parameters["unjudged"]:
         write_labels(folder / "labels.jsonl", work, corpus.threads, takedown, clean)

@@ -1,9 +1,9 @@
-"""The filters as Ibis expressions over mined rows, the same for every engine.
+"""Filters as Ibis expressions over mined rows, equal for every engine.
 
-Each row gets a verdict, the first reason to leave it out or null, so that what is kept and what is not are counted from
-one table. Verdicts are narrow: a row is named by `dump` and `at`, and texts are fetched at the end for what is kept.
-Expressions keep to what DuckDB and Spark answer alike: no regular expressions, no trimming, no time zones, no ordered
-aggregates; such things were settled when the rows were mined.
+Each row gets a verdict: the first reason to drop it, or null. One table thus counts kept and dropped rows. Verdicts are
+narrow: `dump` and `at` identify a row, and only kept rows fetch their texts at the end. The expressions give equal
+results on DuckDB and Spark: no regular expressions, no trimming, no time zones, no ordered aggregates. `mine` has done
+such work before.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def mark_copies(rows: Table, key: str, options: ThreadsOptions) -> Table:
 
 
 def judge_submissions(submissions: Table, options: ThreadsOptions) -> Table:
-    """Give submissions a verdict by themselves.
+    """Return the verdicts of submissions, without their replies.
 
     Args:
         submissions: Mined submissions.
         options: The rules.
 
     Returns:
-        `dump`, `at`, `thread_id`, `author`, `withdrawn` and `reason`, a row per submission.
+        `dump`, `at`, `thread_id`, `author`, `withdrawn` and `reason`, one row per submission.
     """
     marked = mark_copies(submissions, "thread_id", options)
     reason = _first(
@@ -70,7 +70,7 @@ def judge_submissions(submissions: Table, options: ThreadsOptions) -> Table:
 
 
 def judge_comments(comments: Table, threads: Table, options: ThreadsOptions) -> Table:
-    """Give comments a verdict by themselves and by their thread.
+    """Return the verdicts of comments, by themselves and by their thread.
 
     Args:
         comments: Mined comments.
@@ -99,7 +99,7 @@ def judge_comments(comments: Table, threads: Table, options: ThreadsOptions) -> 
 
 
 def require_replies(verdicts: Table, comments: Table, options: ThreadsOptions) -> Table:
-    """Leave out what stands in a thread with too few replies.
+    """Drop threads with too few replies, and the comments in them.
 
     Args:
         verdicts: Verdicts of submissions or comments.
@@ -117,19 +117,19 @@ def require_replies(verdicts: Table, comments: Table, options: ThreadsOptions) -
 
 
 def silver_threads(submissions: Table, verdicts: Table) -> Table:
-    """Fetch the threads that are kept, in the columns and the order of `threads_schema`."""
+    """Return the kept threads, in the columns and the order of `threads_schema`."""
     kept = submissions.semi_join(verdicts.filter(_.reason.isnull()), ROW)
     columns = ("thread_id", "subreddit", "created_utc", "score", "title", "text", "author", "links")
     return kept.select(*columns).order_by("thread_id")
 
 
 def silver_replies(comments: Table, verdicts: Table, threads: Table) -> Table:
-    """Fetch the replies that are kept, in the columns and the order of `replies_schema`.
+    """Return the kept replies, in the columns and the order of `replies_schema`.
 
     Args:
         comments: Mined comments.
         verdicts: Their verdicts.
-        threads: The threads that are kept, with their authors.
+        threads: The kept threads, with their authors.
     """
     kept = comments.semi_join(verdicts.filter(_.reason.isnull()), ROW)
     askers = threads.select(asked="thread_id", asker="author")
@@ -144,7 +144,7 @@ def count_reasons(verdicts: Table) -> Table:
 
 
 def count_signs(verdicts: Table) -> Table:
-    """Count the rows that were left out as deleted by the sign of it (`sign`), in a column `n`."""
+    """Count the rows dropped as `deleted` by their sign of withdrawal (`sign`), in a column `n`."""
     return verdicts.filter(_.reason == "deleted").group_by(sign="withdrawn").agg(n=_.count())
 
 
@@ -155,14 +155,14 @@ def scores_by_day(comments: Table) -> Table:
         comments: Verdicts of comments.
 
     Returns:
-        `day`, and how many scores there are (`n`) and how many of them are 1 (`ones`).
+        `day`, the number of scores (`n`), and the number of scores of 1 (`ones`).
     """
     scored = comments.filter(_.reason.isnull() & _.score.notnull())
     return scored.group_by(day=_.created_utc // 86_400).agg(n=_.count(), ones=(_.score == 1).sum())
 
 
 def _by_asker(comments: Table) -> BooleanValue:
-    """Tell the asker's own replies; dumps before 2017 do not say it, but name who wrote both."""
+    """Find the replies by the asker. Dumps before 2017 have no such field, but name both authors."""
     return ibis.coalesce(comments.is_submitter, comments.author == comments.asker, ibis.literal(False))
 
 

@@ -1,7 +1,7 @@
-"""Months whose scores were captured too early to mean anything.
+"""Months with scores that were captured too early.
 
-Some dumps hold scores from minutes after the writing: nearly all are 1, the author's own vote, for months on end. A
-ground truth by upvotes is no better than chance there, so such months are named.
+Some dumps hold scores from minutes after the post: for whole months nearly all are 1, the vote of the author. A ground
+truth by upvotes is at chance there, so a note lists such months.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class Month:
     """The scores of the first-level replies of one month.
 
     Attributes:
-        name: As in `2018-10`, UTC.
-        n: How many there are.
-        ones: How many are 1.
+        name: Such as `2018-10`, UTC.
+        n: Number of scores.
+        ones: Number of scores of 1.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Month:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether more than half of the scores are 1."""
+        """True if more than half of the scores are 1."""
         return self.n >= _ENOUGH and 2 * self.ones > self.n
 
 
 def months_of(days: Iterable[tuple[int, int, int]]) -> list[Month]:
-    """Add up days.
+    """Add up the days of each month.
 
     Args:
         days: Days since 1970 with their number of scores, and of those that are 1.
@@ -42,16 +42,16 @@ def months_of(days: Iterable[tuple[int, int, int]]) -> list[Month]:
     Returns:
         Months in order.
     """
-    found: dict[str, Month] = {}
+    months: dict[str, Month] = {}
     for day, n, ones in days:
         name = f"{datetime.fromtimestamp(day * 86_400, UTC):%Y-%m}"
-        month = found.get(name, Month(name, 0, 0))
-        found[name] = Month(name, month.n + n, month.ones + ones)
-    return [found[name] for name in sorted(found)]
+        month = months.get(name, Month(name, 0, 0))
+        months[name] = Month(name, month.n + n, month.ones + ones)
+    return [months[name] for name in sorted(months)]
 
 
 def suspect_note(months: Iterable[Month]) -> str | None:
-    """Name the months that are suspect in one line; None where there is none."""
+    """Return one line that lists the suspect months. None if there are none."""
     suspect = [f"{month.name} ({month.ones:,} of {month.n:,})" for month in months if month.is_suspect]
     if not suspect:
         return None

@@ -24,10 +24,10 @@ STAGE = "threads"
 
 @dataclass(frozen=True)
 class Mined:
-    """The mined files that a corpus is made of.
+    """Mined files of a corpus.
 
     Attributes:
-        inputs: All of them, as the manifest of `mine` has them.
+        inputs: All files, as in the manifest of `mine`.
         submissions: Files of submissions.
         comments: Files of comments.
     """
@@ -38,11 +38,11 @@ class Mined:
 
 
 def find_mined(work: Work) -> Mined:
-    """Find what `mine` has made.
+    """Find the output of `mine`.
 
     Raises:
-        UserError: It was not run to its end, or by an earlier version, its files are gone, or there are no
-            submissions or no comments.
+        UserError: `mine` has not ended, an earlier version ran it, files are missing, or there are no submissions or no
+            comments.
     """
     manifest = StageManifest.read(work.bronze, "mine")
     if manifest.parameters.get("rows") != VERSION:
@@ -51,11 +51,11 @@ def find_mined(work: Work) -> Mined:
     files = [work.bronze / file.path for file in inputs]
     for path in files:
         if not path.is_file():
-            raise UserError(f"{path}: no such file, though mine has made it; run mine again")
+            raise UserError(f"{path}: no such file, but mine has written it; run mine again")
     submissions = [path for path in files if path.parent == work.submissions]
     comments = [path for path in files if path.parent == work.comments]
-    for kind, found in (("submissions", submissions), ("comments", comments)):
-        if not found:
+    for kind, paths in (("submissions", submissions), ("comments", comments)):
+        if not paths:
             raise UserError(f"{work.bronze}: no {kind} were mined; run mine on dumps of {kind} too")
     return Mined(inputs, submissions, comments)
 
@@ -120,9 +120,9 @@ def _filter(
 
 
 def _counts(reasons: Any, order: Iterable[str]) -> Counts:
-    found: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pylist()}
-    dropped = {reason: found[reason] for reason in order if reason in found}
-    return Counts(sum(found.values()), found.get(None, 0), dropped)
+    by_reason: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pylist()}
+    dropped = {reason: by_reason[reason] for reason in order if reason in by_reason}
+    return Counts(sum(by_reason.values()), by_reason.get(None, 0), dropped)
 
 
 def _write(path: Path, rows: Any, schema: Any) -> None:
@@ -133,9 +133,9 @@ def _write(path: Path, rows: Any, schema: Any) -> None:
 def threads_schema() -> Any:
     """Return the `pyarrow.Schema` of `silver/threads.parquet`, one row per thread, sorted by `thread_id`.
 
-    `thread_id` is Reddit's name, `t3_...`; `subreddit` in lower case; `created_utc` in seconds since 1970; `score` as
-    last captured, null where it was not; `author`, a pseudonym, null where the account is gone; `links`, the YouTube
-    videos that the submission names, each once, with the place where the link starts.
+    `thread_id` is Reddit's name, `t3_...`. `subreddit` is in lower case. `created_utc` is in seconds since 1970.
+    `score` is the last captured one, or null. `author` is a pseudonym, or null for a deleted account. `links` holds
+    each linked YouTube video once, with the start of the link.
     """
     import pyarrow as pa
 
@@ -157,8 +157,8 @@ def threads_schema() -> Any:
 def replies_schema() -> Any:
     """Return the `pyarrow.Schema` of `silver/replies.parquet`, one row per first-level reply.
 
-    Sorted by `thread_id` and `comment_id`, Reddit's names `t3_...` and `t1_...`. `is_submitter` tells the asker's own
-    replies; the other columns are as in `threads_schema`.
+    Sorted by `thread_id` and `comment_id`, Reddit's names `t3_...` and `t1_...`. `is_submitter` marks replies
+    by the asker. The other columns are as in `threads_schema`.
     """
     import pyarrow as pa
 

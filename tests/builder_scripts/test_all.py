@@ -124,7 +124,7 @@ def test_waits_for_people(world: World) -> None:
     (world.folder / "people.yaml").write_text(yaml.safe_dump(settings | {"annotate": {}}))
     done = CliRunner().invoke(app, ["all", "--config", str(world.folder / "people.yaml")])
     assert isinstance(done.exception, UserError)
-    assert "waits for people: run `python -m builder_scripts annotate serve" in str(done.exception)
+    assert "waits for annotators: run `python -m builder_scripts annotate serve" in str(done.exception)
     assert done.stdout.splitlines()[-1].startswith("audio: nothing to do")
 
 
