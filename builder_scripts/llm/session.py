@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A stage's questions, with a progress bar; use it as a context manager.
+    """Questions of a stage, with a progress bar. Use it as a context manager.
 
     Args:
         options: Model, backend, prices and accepted failures.
-        folder: Holds the store `answers.jsonl` of all stages, and a folder of batch files for each.
+        folder: Folder of the cache `answers.jsonl` of all stages, and of the batch files of each.
         stage: Name of the stage.
-        console: Where the bar is shown.
+        console: Console of the bar.
     """
 
     def __init__(self, options: LlmOptions, folder: Path, stage: str, console: Console) -> None:
@@ -54,10 +54,10 @@ class Session:
     def recall(self, requests: Sequence[Request], judge: Judge) -> None:
         """See `builder_scripts.llm.generate.Answers`."""
         usable: dict[str, Response] = {}
-        for place, request in enumerate(requests):
+        for position, request in enumerate(requests):
             key = content_key(request, self._backend.model)
             response = self._cache.get(key) or self._cache.failures.get(key)
-            if response is not None and judge(place, response) is None:
+            if response is not None and judge(position, response) is None:
                 usable[key] = response
         for response in usable.values():
             self.usage.add(response)
@@ -66,22 +66,22 @@ class Session:
         """See `builder_scripts.llm.generate.generate`.
 
         Raises:
-            StoppedError: The user stopped it, or none of the first answers can be used.
+            StoppedError: The user stopped the stage, or none of the first answers can be used.
         """
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[summary]}"),
         )  # fmt: skip
         usage = UsageMeter(self.options.prices)
         with stoppable() as stop, Progress(*columns, console=self._console) as progress:
-            bar = progress.add_task(f"Asking {self.options.model}", total=None, told="")
+            bar = progress.add_task(f"Asking {self.options.model}", total=None, summary="")
 
             def watch(response: Response, failure: str | None, total: int) -> None:
                 self.usage.add(response, failure)
                 usage.add(response, failure)
-                progress.update(bar, completed=usage.done, total=total, told=usage.line(total))
+                progress.update(bar, completed=usage.done, total=total, summary=usage.line(total))
                 self._useless += failure is not None and response.error is None
                 self._stop_if_nothing_works()
 
@@ -94,7 +94,7 @@ class Session:
                 ) from None
 
     def leave(self, requests: Sequence[Request]) -> None:
-        """Write requests that failed as batch files, where the backend has such."""
+        """Write failed requests as batch files, if the backend is `BatchFiles`."""
         if isinstance(self._backend, BatchFiles):
             self._left = self._backend.leave({content_key(r, self._backend.model): r for r in requests})
 
@@ -109,7 +109,7 @@ class Session:
             )
 
     def estimate(self, requests: Sequence[Request]) -> str:
-        """Say in a line what asking these would take, without asking; tokens are guessed at four bytes each."""
+        """Estimate requests, tokens and price in one line, without asking. A token counts as four bytes."""
         missing = {content_key(r, self._backend.model): r for r in requests}
         missing = {key: request for key, request in missing.items() if key not in self._cache}
         read = sum(len(request.prompt.encode()) for request in missing.values()) // 4
@@ -122,17 +122,17 @@ class Session:
         )
 
     def check(self, outcomes: Mapping[str, Sequence[Outcome]]) -> list[str]:
-        """Stop where too large a share of the questions of one kind failed.
+        """Stop if too large a share of the questions of one kind has failed.
 
         Args:
-            outcomes: By kind of question. Each kind is held against the limit by itself: that all posts failed must
-                not drown in the replies.
+            outcomes: Outcomes by kind of question. The limit applies to each kind, so that many good replies do not
+                hide that all posts failed.
 
         Returns:
-            Notes on failures that are allowed.
+            Notes on accepted failures.
 
         Raises:
-            StoppedError: A share is above `max_failures`, or no answer of a kind was of use.
+            StoppedError: A share is above `max_failures`, or no answer of a kind can be used.
         """
         notes = []
         for kind, of_kind in outcomes.items():
@@ -142,18 +142,18 @@ class Session:
             reasons = ", ".join(f"{reason} {number:,}" for reason, number in failed.most_common())
             line = f"{n:,} of {len(of_kind):,} {kind} failed ({100 * share:.3g} %): {reasons}"
             if share > self.options.max_failures:
-                said = f" ({self._reasons()})" if self.usage.failures else ""
+                reported = f" ({self._reasons()})" if self.usage.failures else ""
                 raise StoppedError(
-                    f"{line}{said}; at most {100 * self.options.max_failures:g} % may fail. Answers so far are kept: "
-                    f"{self._left or 'run the same command again to ask for the failed ones'}; "
+                    f"{line}{reported}; at most {100 * self.options.max_failures:g} % may fail. Answers so far are "
+                    f"kept: {self._left or 'run the same command again to ask for the failed ones'}; "
                     f"{_advice(failed)}, or accept the failures with --max-failures {_above(share):g}",
                     1,
                 )
             if of_kind and all(one.failure for one in of_kind) and self.options.max_failures < 1:
                 refused = Counter(one.failure for one in of_kind)
-                said = ", ".join(f"{reason} {number:,}" for reason, number in refused.most_common())
+                reasons = ", ".join(f"{reason} {number:,}" for reason, number in refused.most_common())
                 raise StoppedError(
-                    f"no answer about {len(of_kind):,} {kind} is of use: {said}; take another model, or continue "
+                    f"no answer about {len(of_kind):,} {kind} is of use: {reasons}; take another model, or continue "
                     "without, with --max-failures 1",
                     1,
                 )
@@ -170,7 +170,7 @@ def _above(share: float) -> float:
 
 
 def _advice(reasons: Collection[str]) -> str:
-    """What may help, by the reasons of failures."""
+    """Suggest a remedy, by the reasons of failures."""
     if CUT in reasons or EMPTY in reasons:
         return "a model that thinks needs --thinking-tokens, or thinking switched off with --extra-body"
     if UNREADABLE in reasons:

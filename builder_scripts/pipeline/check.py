@@ -1,4 +1,4 @@
-"""What can be known to go wrong before a run starts, found before anything is mined or paid for."""
+"""Checks of the settings and the machine, before a run mines or pays for anything."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..llm.options import BackendName, LlmOptions
 from ..manifest import manifest_path
 from .config import RunConfig
 
-# Rows take 0.074 of the lines, and zstd makes lines eight times smaller: docs/building.md. A dump of one subreddit is
-# kept in full; of a dump of all of Reddit nobody knows the share beforehand.
+# Rows take 0.074 of the size of the lines, and zstd compresses lines by a factor of eight (docs/building.md). A dump of
+# one subreddit is kept in full. The share of a dump of all of Reddit is unknown.
 _ROWS_PER_BYTE, _SPARE_BYTES = 0.6, 200 << 20
 _LIBRARIES = {
     BackendName.server: ("openai",),
@@ -32,18 +32,18 @@ _LIBRARIES = {
 
 
 def check(config: RunConfig) -> list[str]:
-    """Look at every section of the settings and at the place where the run happens.
+    """Check every section of the settings, and the machine of the run.
 
-    Nothing is written, and no server is asked. What a finished stage needed is not looked for again.
+    The check writes nothing and asks no server. It skips the needs of finished stages.
 
     Args:
         config: The settings.
 
     Returns:
-        What the user should know, though nothing is wrong.
+        Notes for the user.
 
     Raises:
-        UserError: Something is wrong: one line for each fault.
+        UserError: There are faults, one per line.
     """
     faults: list[str] = []
     for part in _PARTS:
@@ -65,7 +65,7 @@ def _genres(config: RunConfig) -> Iterable[str]:
 
 
 def _options(config: RunConfig) -> Iterator[str]:
-    """Options of one stage that contradict each other."""
+    """Yield contradictions between the options of a stage."""
     for options in (config.refine, config.annotate, config.pools, config.release):
         yield from _faults_of(options.check)
     for stage, llm_options in (("extract", config.extract), ("queries", config.queries)):
@@ -86,11 +86,11 @@ def _folders(config: RunConfig) -> Iterator[str]:
     for name, path in (("work", config.work), ("home", config.home)):
         if path is None:
             continue
-        there = _existing(path)
-        if not there.is_dir():
-            yield f"{name} {path}: {there} is a file, expected a folder"
-        elif not os.access(there, os.W_OK | os.X_OK):
-            yield f"{name} {path}: {there} cannot be written to; choose another folder, or change its permissions"
+        folder = _existing(path)
+        if not folder.is_dir():
+            yield f"{name} {path}: {folder} is a file, expected a folder"
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            yield f"{name} {path}: {folder} cannot be written to; choose another folder, or change its permissions"
 
 
 def _disk(config: RunConfig) -> Iterator[str]:
@@ -103,12 +103,12 @@ def _disk(config: RunConfig) -> Iterator[str]:
     except UserError:  # `_inputs` reports it
         return
     own = [dump for dump in dumps if not dump.path.name.lower().startswith(("rs_", "rc_"))]
-    need = int(_ROWS_PER_BYTE * sum(dump.path.stat().st_size for dump in own)) + _SPARE_BYTES
+    needed = int(_ROWS_PER_BYTE * sum(dump.path.stat().st_size for dump in own)) + _SPARE_BYTES
     free = shutil.disk_usage(_existing(config.work)).free
-    if free < need:
+    if free < needed:
         yield (
-            f"work {config.work}: {free / 1e9:.1f} GB are free, and mining needs about {need / 1e9:.1f} GB; make room, "
-            "or choose another folder"
+            f"work {config.work}: {free / 1e9:.1f} GB are free, and mining needs about {needed / 1e9:.1f} GB; make "
+            "room, or choose another folder"
         )
 
 
@@ -129,23 +129,23 @@ def _models(config: RunConfig) -> Iterator[str]:
             yield f"{stage}.model {section.model}: no such folder"
         if section.backend is BackendName.server and _needs_key(section):
             yield (
-                f"{stage}: the key for {section.url} is not there; put it into the environment variable "
+                f"{stage}: the key for {section.url} is not set; put it into the environment variable "
                 f"{section.key_variable} (any word where the server takes no key)"
             )
 
 
 def _needs_key(section: LlmOptions) -> bool:
-    """Whether a key was announced, or the server is out in the world, and there is none."""
+    """Return True if a key is missing: the user names its variable, or the server is not in the local network."""
     if os.environ.get(section.key_variable, "").strip():
         return False
     try:
         url = urlsplit(section.url)
     except ValueError:  # `_options` reports it
         return False
-    return "key_variable" in section.model_fields_set or (url.scheme == "https" and not _is_near(url.hostname or ""))
+    return "key_variable" in section.model_fields_set or (url.scheme == "https" and not _is_local(url.hostname or ""))
 
 
-def _is_near(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
@@ -206,7 +206,7 @@ def _is_done(config: RunConfig, stage: str) -> bool:
 
 
 def _existing(path: Path) -> Path:
-    """The path, or the nearest folder above that is there."""
+    """Return the path, or the nearest existing folder above it."""
     path = path.absolute()
     while not path.exists() and path != path.parent:
         path = path.parent
