@@ -1,8 +1,7 @@
-"""Where answers are kept: one append-only file of JSON lines per annotator, in which the last line on a thread holds.
+"""Store of answers: one append-only file of JSON lines per annotator. The last line about a thread counts.
 
-A line is on disk before `save` returns. A process killed while it writes leaves half a line at the end; the next one
-is then written below it, and the half is passed over. Nothing is ever changed or removed, so a file can be copied,
-merged with another (one below the other) and read at any moment.
+A line is on disk before `save` returns. A kill may leave a torn line, which readers skip. No line is ever changed or
+removed, so a file can be copied, joined with another and read at any time.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class Line:
     """One line of a file.
 
     Attributes:
-        annotator: Whose file it is.
-        at: When it was written: UTC, ISO 8601.
-        answers: What was answered; None where the annotator has only joined.
+        annotator: Name of the annotator.
+        at: Time of writing, UTC, ISO 8601.
+        answers: The answers. None for the line of joining.
     """
 
     annotator: str
@@ -49,10 +48,10 @@ class _File:
 
 
 def tidy_name(name: str) -> str:
-    """Return an annotator's name without needless blanks.
+    """Return the name of an annotator without superfluous blanks.
 
     Raises:
-        UserError: It is empty, too long, or holds more than letters, digits and a little punctuation.
+        UserError: The name is empty, too long, or has other characters than letters, digits and a little punctuation.
     """
     tidied = " ".join(unicodedata.normalize("NFC", name).split())
     if not _NAME.fullmatch(tidied):
@@ -61,13 +60,13 @@ def tidy_name(name: str) -> str:
 
 
 class AnnotationStore:
-    """The answers of all annotators; safe to use from several threads.
+    """Answers of all annotators. Safe to use from several threads.
 
     Args:
-        folder: Where the files lie; made with the first of them. Files are named by a hash, never by what people typed.
+        folder: Folder of the files, created with the first one. File names are hashes, never typed names.
 
     Attributes:
-        damaged: How many lines were passed over so far, because they are no answers: halves left by a kill.
+        damaged: Number of skipped lines, such as those torn by a kill.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,13 +76,13 @@ class AnnotationStore:
         self._files: dict[Path, _File] = {}
 
     def join(self, name: str) -> str:
-        """Let an annotator in, known or new.
+        """Register an annotator, known or new.
 
         Returns:
-            The name as it was first written; case and blanks make no other person.
+            The name in its first spelling. Case and blanks do not make a new annotator.
 
         Raises:
-            UserError: The name is not fit to be one.
+            UserError: The name is not valid.
         """
         tidied = tidy_name(name)
         path = self._path(tidied)
@@ -95,27 +94,27 @@ class AnnotationStore:
             return self._files[path].annotator
 
     def annotators(self) -> list[str]:
-        """Everybody who has joined, in a fixed order."""
+        """Return all annotators, in a fixed order."""
         with self._lock:
             self._refresh()
             return sorted(file.annotator for file in self._files.values())
 
     def answers(self, annotator: str) -> Mapping[str, Answers]:
-        """The last answers of an annotator, by thread; empty for a stranger."""
+        """Return the last answers of an annotator, by thread. Empty for an unknown name."""
         with self._lock:
             self._refresh()
             return dict(self._files.get(self._path(annotator), _File()).answers)
 
     def save(self, annotator: str, answers: Answers) -> None:
-        """Keep answers; they are on disk when this returns. What is kept already is not written again.
+        """Save answers. They are on disk when this returns. Equal answers are not written again.
 
         Args:
-            annotator: Who has joined.
+            annotator: A registered annotator.
             answers: All answers of one thread.
 
         Raises:
-            UserError: Nobody of that name has joined.
-            OSError: They could not be written; what was kept before still is.
+            UserError: No annotator has this name.
+            OSError: The answers cannot be written. Earlier answers are kept.
         """
         path = self._path(annotator)
         with self._lock:

@@ -1,11 +1,11 @@
-"""Questions on which annotators differ, as a CSV file that a person settles in a spreadsheet.
+"""Disagreements of annotators, as a CSV file that a person settles in a spreadsheet.
 
 | column | |
 |---|---|
-| `row` | names the question with its votes; leave it as it is |
-| `thread`, `title`, `question`, `subject` | what it is about |
-| `choices` | the votes, numbered, with how many people gave each |
-| `settled` | to be filled: the number of a choice, or an answer of one's own |
+| `row` | id of the question with its votes; do not change it |
+| `thread`, `title`, `question`, `subject` | the question |
+| `choices` | the votes, numbered, with their counts |
+| `settled` | to fill in: the number of a choice, or another answer |
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _WORDS: Mapping[QuestionKind, tuple[str, ...]] = {
 }
 _ALLOWED: Mapping[QuestionKind, str] = {
     "category": "music, pop culture or other",
-    "link": "valid, invalid or an address of YouTube",
-    "added link": f"{LEAVE_OUT} or an address of YouTube",
+    "link": "valid, invalid or a YouTube URL",
+    "added link": f"{LEAVE_OUT} or a YouTube URL",
     "entity": "relevant or irrelevant",
     "added entity": f"{LEAVE_OUT} or an entity as kind: name",
     "query": "or a text",
@@ -47,7 +47,7 @@ _ALLOWED: Mapping[QuestionKind, str] = {
 
 
 class Disagreement(NamedTuple):
-    """A question with more than one answer.
+    """Question with more than one answer.
 
     Attributes:
         question: The question.
@@ -59,26 +59,25 @@ class Disagreement(NamedTuple):
 
     @property
     def row(self) -> str:
-        """A name that changes with the question and its answers, so that a decision is never applied to others."""
+        """Id of the question and its answers, so that a decision never applies to others."""
         digest = hashlib.sha256("\0".join((*self.question, *(answer for answer, _ in self.choices))).encode())
         return f"q-{digest.hexdigest()[:12]}"  # digits alone, or with an e, would be a number to a spreadsheet
 
     @property
     def majority(self) -> str | None:
-        """The answer that more than half of the votes have, if there is one."""
+        """The answer of more than half of the votes. None if there is none."""
         answer, most = self.choices[0]
         return answer if 2 * most > sum(n for _, n in self.choices) else None
 
 
 def disagreements(all_votes: Iterable[QuestionVotes]) -> list[Disagreement]:
-    """Find the questions on which annotators differ.
+    """Find the questions with different answers.
 
     Args:
         all_votes: The votes on all questions.
 
     Returns:
-        In the order of the votes. Threads that nobody takes for music go no further, so nothing is asked about them
-        but their category.
+        In the order of the votes. For threads without a vote for music, only the category counts: they are dropped.
     """
     given = list(all_votes)
     music = {
@@ -108,18 +107,18 @@ def write_disagreements(path: Path, found: Iterable[Disagreement], items: Iterab
 
 
 def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, str]:
-    """Read a settled file.
+    """Read a file with decisions.
 
     Args:
-        path: The file, as it was written or as a spreadsheet saved it.
-        found: The disagreements as they are now.
+        path: The file, also after a spreadsheet has saved it.
+        found: The current disagreements.
 
     Returns:
-        Decision by question; rows that are not settled are left out.
+        Decision by question. Rows without a decision are skipped.
 
     Raises:
-        UserError: There is no such file, a column is missing, a row belongs to no disagreement or appears twice, or a
-            decision is none that the question can have.
+        UserError: The file or a column is missing, a row belongs to no disagreement or appears twice, or the question
+            cannot have this decision.
     """
     known = {one.row: one for one in found}
     decisions: dict[Question, str] = {}
@@ -141,15 +140,15 @@ def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, 
 
 def _rows(path: Path) -> list[tuple[str, Mapping[str, str | None]]]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # with line ends as they are: some stand inside cells
+        text = path.read_bytes().decode("utf-8-sig")  # with line ends unchanged: some are inside cells
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; expected disagreements.csv with the column settled filled in") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text; save it as CSV UTF-8") from error
     header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    # Where the comma is the decimal mark, spreadsheets separate cells with semicolons.
+    # If the comma is the decimal mark, spreadsheets separate cells with semicolons.
     delimiter = ";" if header.count(";") > header.count(",") else ","
-    # Not `splitlines`, which also cuts at separators that stand inside a title.
+    # Not `splitlines`, which also cuts at separators inside a title.
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     missing = [name for name in ("row", "settled") if name not in (lines.fieldnames or ())]
     if missing:

@@ -1,8 +1,8 @@
-"""How far annotators agree beyond chance: Cohen's kappa for pairs, Fleiss' kappa for all, with bootstrap intervals.
+"""Agreement beyond chance: Cohen's kappa for pairs, Fleiss' kappa for all annotators, with bootstrap intervals.
 
-The statistics are statsmodels'. Threads are drawn, not single questions: what one person thinks of the links of a
-thread hangs together. Below 20 threads there is no interval, because the percentile bootstrap of kappa then covers as
-little as 76 % in place of 95 %.
+statsmodels computes the statistics. The bootstrap draws threads, not questions, because the answers of one annotator
+about the links of a thread are correlated. Below 20 threads there is no interval: the percentile bootstrap of kappa
+then covers as little as 76 % instead of 95 %.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from musicrs_metric.measures import Floats
 from .votes import QuestionKind, QuestionVotes
 from .worklist import CATEGORIES
 
-# The answers that a question can have; every address is a `corrected` link.
+# Answers of a question. Every URL counts as `corrected`.
 LABELS: Mapping[QuestionKind, tuple[str, ...]] = {
     "category": CATEGORIES,
     "link": ("valid", "invalid", "corrected"),
@@ -35,15 +35,14 @@ class Kappa(NamedTuple):
     """Agreement of two or more annotators on one kind of question.
 
     Attributes:
-        value: 1 for full agreement, 0 for what chance gives; None where everybody gave one and the same answer, so
-            that chance gives full agreement too.
-        low: Lower end of the 95 % percentile bootstrap interval; None where `reason` says why.
+        value: 1 for full agreement, 0 for chance. None if all answers are equal, so that chance agreement is full, too.
+        low: Lower end of the 95 % percentile bootstrap interval. None with a `reason`.
         high: Upper end.
         agreement: Share of pairs of answers to one question that are equal.
-        n_questions: How many questions it is measured on.
-        n_threads: How many threads they belong to.
-        n_annotators: How many answers each question has.
-        reason: Why there is no interval; None where there is one.
+        n_questions: Number of questions.
+        n_threads: Number of threads of these questions.
+        n_annotators: Number of answers per question.
+        reason: Reason of a missing interval. None with an interval.
     """
 
     value: float | None
@@ -57,7 +56,7 @@ class Kappa(NamedTuple):
 
 
 def label(about: QuestionKind, vote: str) -> str:
-    """The answer that a vote counts as."""
+    """Return the label of a vote."""
     return vote if vote in LABELS[about] else "corrected"
 
 
@@ -74,7 +73,7 @@ def cohen(
         seed: Seed of the generator.
 
     Returns:
-        The agreement, or None where they answered no question in common.
+        The agreement. None if the two have no question in common.
     """
     from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -95,16 +94,16 @@ def cohen(
     agreement = float(np.trace(total) / total.sum())
     found = _with_interval(kappa, len(stacked), resamples, seed)
     if found.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
-        # Chance agreement then equals the observed one in every resample, whatever the annotators think.
+        # Chance agreement then equals the observed one in every resample, for any answers.
         found = _Estimate(found.value, reason="one annotator gave one label only, so kappa is always 0")
     return Kappa(found.value, found.low, found.high, agreement, int(total.sum()), len(stacked), 2, found.reason)
 
 
 def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples: int, seed: int) -> Kappa | None:
-    """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619), whoever answered which question.
+    """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619).
 
-    It is defined for one number of answers per question, so it is measured on the questions with the most frequent
-    number of at least two, the greater of equals.
+    Kappa needs the same number of answers per question. It uses the questions with the most frequent number of answers,
+    at least two. On ties, the larger number counts.
 
     Args:
         all_votes: The votes on all questions.
@@ -113,7 +112,7 @@ def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples
         seed: Seed of the generator.
 
     Returns:
-        The agreement, or None where no question has two answers.
+        The agreement. None if no question has two answers.
     """
     from statsmodels.stats.inter_rater import fleiss_kappa
 
@@ -135,7 +134,7 @@ def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples
 
 
 def _votes(all_votes: Sequence[QuestionVotes], about: QuestionKind) -> list[tuple[str, dict[str, str]]]:
-    """Thread and answers by annotator of each question of a kind."""
+    """Return thread and answers by annotator, for each question of a kind."""
     return [
         (entry.question.thread_id, {name: label(about, vote) for name, vote in entry.votes.items()})
         for entry in all_votes
@@ -144,7 +143,7 @@ def _votes(all_votes: Sequence[QuestionVotes], about: QuestionKind) -> list[tupl
 
 
 class _Estimate(NamedTuple):
-    """A statistic with its interval, or the reason why it has none."""
+    """Statistic with its interval, or the reason of a missing one."""
 
     value: float | None
     low: float | None = None
@@ -153,9 +152,9 @@ class _Estimate(NamedTuple):
 
 
 def _with_interval(statistic: Callable[[Floats], float], n_threads: int, resamples: int, seed: int) -> _Estimate:
-    """The statistic on all threads, and its interval over resamples in which it is defined."""
+    """Return the statistic on all threads, and its interval over the resamples that define it."""
     rng = np.random.default_rng(seed)
-    with np.errstate(invalid="ignore", divide="ignore"):  # one answer throughout: 0 / 0, told as None
+    with np.errstate(invalid="ignore", divide="ignore"):  # one answer throughout: 0 / 0, returned as None
         value = statistic(np.ones(n_threads))
         if np.isnan(value):
             return _Estimate(None, reason="one label throughout, so kappa is undefined")

@@ -1,7 +1,7 @@
-"""The parts of the page that only show something, as HTML in which everything from outside is text.
+"""Panels of the page, as HTML with escaped texts.
 
-Titles, posts, replies, names and links come from strangers: they are escaped, whatever they hold. Players are made from
-checked video ids alone.
+Titles, posts, replies, names and links come from Reddit users, so they are always escaped. Players contain checked
+video ids only.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _STATUS = {
 
 
 def thread_panel(item: WorkItem) -> str:
-    """The post and its replies, with the entities marked."""
+    """Return the post and its replies, with marked entities."""
     names = [entity.name for entity in item.entities]
     replies = "".join(
         f'<li><span class="score" title="score">{"" if reply.score is None else reply.score}</span>'
         f'<div class="text">{_marked(reply.text, names)}</div></li>'
         for reply in item.replies
     )
-    # An id that is none must not become part of an address.
+    # An invalid id must not become part of a URL.
     on_reddit = re.fullmatch(r"t3_([a-z0-9]+)", item.thread_id)
     source = (
         f' · <a href="https://redd.it/{on_reddit[1]}" target="_blank" rel="noopener noreferrer">on Reddit</a>'
@@ -50,13 +50,13 @@ def thread_panel(item: WorkItem) -> str:
 
 
 def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
-    """A link with its player.
+    """Return a link with its player.
 
     Args:
-        number: The link's place, from 1.
+        number: Number of the link, from 1.
         link: The link.
-        files: Downloaded audio by video id; it is played where there is any, and YouTube's own player is shown
-            otherwise. Neither loads anything before it is opened.
+        files: Downloaded audio by video id. The player plays it, or else embeds YouTube. Neither loads anything before
+            the annotator opens it.
     """
     told = "".join(f" · {escape(part)}" for part in (_clock(link.start_s), _STATUS.get(link.status, "")) if part)
     file = files.get(link.video_id)
@@ -75,7 +75,7 @@ def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
 
 
 def progress_panel(view: View | None) -> str:
-    """How far everybody is, the annotator first."""
+    """Return the progress of all annotators, the current one first."""
     if view is None:
         return ""
     everybody = sorted(view.progress, key=lambda one: one.annotator != view.annotator)
@@ -95,12 +95,12 @@ def progress_panel(view: View | None) -> str:
 
 
 def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None) -> str:
-    """What became of answers, read aloud by screen readers.
+    """Return the status of answers, which screen readers read aloud.
 
     Args:
-        text: In one line.
-        problems: What is left to do.
-        sent: The stamp of the answers that are saved; None where nothing could be.
+        text: The status in one line.
+        problems: Problems of an unfinished thread.
+        sent: Time stamp of the saved answers. None if they were not saved.
     """
     listed = "".join(f"<li>{escape(problem)}</li>" for problem in problems)
     kind = "failed" if sent is None else "open" if problems else "fine"

@@ -1,4 +1,4 @@
-"""Stage `annotate` on a work folder: settled labels, by people or from a file."""
+"""Stage `annotate` on a work folder: labels from annotators or from a file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run(work: Work, options: AnnotateOptions) -> StageResult:
 
 
 def count_labels(items: Sequence[WorkItem], labels: Sequence[Judgement]) -> dict[str, Counts]:
-    """Count where threads, links and entities went; what people added came in too."""
+    """Count threads, links and entities, with those that annotators added."""
     verdict = {judgement.thread_id: judgement for judgement in labels}
     threads, links, entities = Counter[str](), Counter[str](), Counter[str]()
     for item in items:
@@ -85,9 +85,9 @@ def _from_annotators(work: Work, items: Sequence[WorkItem], options: AnnotateOpt
 def _from_file(path: Path, items: Sequence[WorkItem]) -> list[Judgement]:
     labels = {judgement.thread_id: judgement for judgement in read_lines(path, Judgement)}
     known = {item.thread_id: item for item in items}
-    strange = [plain(thread_id) for thread_id in labels if thread_id not in known]
-    if strange:
-        raise UserError(f"{path}: {some(strange)} not in the work list; give the labels of this corpus")
+    unknown = [plain(thread_id) for thread_id in labels if thread_id not in known]
+    if unknown:
+        raise UserError(f"{path}: {some(unknown)} not in the work list; give the labels of this corpus")
     return [complete(item, labels[item.thread_id]) for item in items if item.thread_id in labels]
 
 

@@ -1,12 +1,12 @@
-"""Judgements taken apart into single questions, so that they can be compared, counted and settled one by one.
+"""Single questions of judgements, to compare, count and settle them one by one.
 
-| question | about what | votes |
+| question | subject | votes |
 |---|---|---|
 | category | the thread | a category |
-| link | a proposed link | `valid`, `invalid`, or the address of the right one |
-| added link | a video that somebody added | its address, or `leave out` |
+| link | a proposed link | `valid`, `invalid`, or the URL of the correct one |
+| added link | a video that an annotator added | its URL, or `leave out` |
 | entity | a proposed entity | `relevant` or `irrelevant` |
-| added entity | an entity that somebody added | it as `kind: name`, or `leave out` |
+| added entity | an entity that an annotator added | `kind: name`, or `leave out` |
 | query | the thread | the text |
 """
 
@@ -42,12 +42,12 @@ _ENTITY_VERDICTS: Mapping[str, EntityVerdict] = {"relevant": "relevant", "irrele
 
 
 class Question(NamedTuple):
-    """One question about one thread.
+    """Question about one thread.
 
     Attributes:
         thread_id: The thread.
-        about: What kind of question.
-        subject: The video of the link, or the entity as `kind: name`; empty for questions about the thread.
+        about: Kind of the question.
+        subject: Video of the link, or the entity as `kind: name`. Empty for questions about the thread.
     """
 
     thread_id: str
@@ -56,7 +56,7 @@ class Question(NamedTuple):
 
 
 class QuestionVotes(NamedTuple):
-    """A question with its votes.
+    """Question with its votes.
 
     Attributes:
         question: The question.
@@ -67,7 +67,7 @@ class QuestionVotes(NamedTuple):
     votes: Mapping[str, str]
 
     def choices(self) -> list[tuple[str, int]]:
-        """The different votes with their numbers, most frequent first, then in order of their text."""
+        """Return the different votes with their counts, most frequent first, then in order of their text."""
         return sorted(Counter(self.votes.values()).items(), key=lambda choice: (-choice[1], choice[0]))
 
 
@@ -76,10 +76,10 @@ def finished(items: Iterable[WorkItem], store: AnnotationStore) -> dict[str, dic
 
     Args:
         items: The work list.
-        store: Their answers.
+        store: Store of the answers.
 
     Returns:
-        Judgements by annotator and thread, without threads that are not finished.
+        Judgements of finished threads, by annotator and thread.
     """
     threads = {item.thread_id: item for item in items}
     judged: dict[str, dict[str, Judgement]] = {}
@@ -94,15 +94,15 @@ def finished(items: Iterable[WorkItem], store: AnnotationStore) -> dict[str, dic
 
 
 def collect_votes(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, Judgement]]) -> list[QuestionVotes]:
-    """Take judgements apart.
+    """Split judgements into questions.
 
     Args:
         items: The work list.
         judged: Judgements by annotator and thread.
 
     Returns:
-        Every question that has a vote, in the order of the work list; within a thread the category first and the query
-        last. Who judged a thread as music has voted `leave out` on what others added to it.
+        Every question with a vote, in the order of the work list. Within a thread, the category comes first and the
+        query last. An annotator who judged a thread as music votes `leave out` on the additions of others.
     """
     found = []
     for item in items:
@@ -119,7 +119,7 @@ def collect_votes(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, J
 
 
 def decisions_of(judgement: Judgement) -> dict[Question, str]:
-    """Take one judgement apart; `assemble` is the way back."""
+    """Split one judgement into questions. `assemble` is the inverse."""
     thread_id = judgement.thread_id
     decisions: dict[Question, str] = {Question(thread_id, "category"): judgement.category}
     for link in judgement.links:
@@ -141,15 +141,16 @@ def decisions_of(judgement: Judgement) -> dict[Question, str]:
 
 
 def assemble(item: WorkItem, decisions: Mapping[Question, str], judges: int) -> Judgement:
-    """Put a judgement together from decisions.
+    """Build a judgement from decisions.
 
     Args:
         item: The thread.
-        decisions: Decision by question; those about other threads are passed over, questions without one left out.
-        judges: How many people judged the thread.
+        decisions: Decision by question. Decisions about other threads are ignored. Questions without a decision are
+            left out.
+        judges: Number of annotators of the thread.
 
     Raises:
-        KeyError: There is no decision about the category.
+        KeyError: The category has no decision.
     """
     thread_id = item.thread_id
     category = decisions[Question(thread_id, "category")]
