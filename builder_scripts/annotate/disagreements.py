@@ -79,39 +79,39 @@ def disagreements(all_votes: Iterable[QuestionVotes]) -> list[Disagreement]:
     Returns:
         In the order of the votes. For threads without a vote for music, only the category counts: they are dropped.
     """
-    given = list(all_votes)
+    entries = list(all_votes)
     music = {
         entry.question.thread_id
-        for entry in given
+        for entry in entries
         if entry.question.about == "category" and MUSIC in entry.votes.values()
     }
     return [
         Disagreement(entry.question, tuple(choices))
-        for entry in given
+        for entry in entries
         if len(choices := entry.choices()) > 1
         and (entry.question.about == "category" or entry.question.thread_id in music)
     ]
 
 
-def write_disagreements(path: Path, found: Iterable[Disagreement], items: Iterable[WorkItem]) -> None:
+def write_disagreements(path: Path, rows: Iterable[Disagreement], items: Iterable[WorkItem]) -> None:
     """Write the file in one step, with no cell that a spreadsheet takes for a formula."""
     titles = {item.thread_id: item.title for item in items}
     with replacing(path) as file:
         file.write("\ufeff")  # without it a spreadsheet may take UTF-8 for something else
         file.write(csv_line(COLUMNS, end="\r\n"))
-        for one in found:
-            choices = "\n".join(f"{n}: {answer} ({votes})" for n, (answer, votes) in enumerate(one.choices, 1))
-            thread_id, about, subject = one.question
-            cells = (one.row, thread_id, titles[thread_id], about, subject, choices, "")
+        for row in rows:
+            choices = "\n".join(f"{n}: {answer} ({votes})" for n, (answer, votes) in enumerate(row.choices, 1))
+            thread_id, about, subject = row.question
+            cells = (row.row, thread_id, titles[thread_id], about, subject, choices, "")
             file.write(csv_line(cells, end="\r\n"))
 
 
-def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, str]:
+def read_decisions(path: Path, current: Sequence[Disagreement]) -> dict[Question, str]:
     """Read a file with decisions.
 
     Args:
         path: The file, also after a spreadsheet has saved it.
-        found: The current disagreements.
+        current: The current disagreements.
 
     Returns:
         Decision by question. Rows without a decision are skipped.
@@ -120,7 +120,7 @@ def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, 
         UserError: The file or a column is missing, a row belongs to no disagreement or appears twice, or the question
             cannot have this decision.
     """
-    known = {one.row: one for one in found}
+    known = {disagreement.row: disagreement for disagreement in current}
     decisions: dict[Question, str] = {}
     for where, row in _rows(path):
         settled, name = unguarded(row["settled"] or "").strip(), (row["row"] or "").strip()

@@ -119,20 +119,20 @@ def problems(item: WorkItem, answers: Answers) -> list[str]:
     Returns:
         One line per problem.
     """
-    found = [*_link_problems(answers), *_added_problems(item, answers)]
+    lines = [*_link_problems(answers), *_added_problems(item, answers)]
     if answers.category is None:
-        return ["say what the thread is about", *found]
+        return ["say what the thread is about", *lines]
     if answers.category != MUSIC:
-        return found
+        return lines
     open_links = sum(link.valid is None and not link.instead.strip() for link in answers.links)
     open_entities = sum(entity.relevant is None for entity in answers.entities)
     if open_links:
-        found.append(f"{count(open_links, 'link')} without an answer")
+        lines.append(f"{count(open_links, 'link')} without an answer")
     if open_entities:
-        found.append(f"{open_entities} {'entity' if open_entities == 1 else 'entities'} without an answer")
+        lines.append(f"{open_entities} {'entity' if open_entities == 1 else 'entities'} without an answer")
     if not answers.query.strip():
-        found.append("the query is empty")
-    return found
+        lines.append("the query is empty")
+    return lines
 
 
 def is_finished(item: WorkItem, answers: Answers) -> bool:

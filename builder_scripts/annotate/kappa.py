@@ -92,11 +92,13 @@ def cohen(
 
     total = stacked.sum(axis=0)
     agreement = float(np.trace(total) / total.sum())
-    found = _with_interval(kappa, len(stacked), resamples, seed)
-    if found.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
+    estimate = _with_interval(kappa, len(stacked), resamples, seed)
+    if estimate.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
         # Chance agreement then equals the observed one in every resample, for any answers.
-        found = _Estimate(found.value, reason="one annotator gave one label only, so kappa is always 0")
-    return Kappa(found.value, found.low, found.high, agreement, int(total.sum()), len(stacked), 2, found.reason)
+        estimate = _Estimate(estimate.value, reason="one annotator gave one label only, so kappa is always 0")
+    return Kappa(
+        estimate.value, estimate.low, estimate.high, agreement, int(total.sum()), len(stacked), 2, estimate.reason
+    )
 
 
 def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples: int, seed: int) -> Kappa | None:
@@ -128,9 +130,9 @@ def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples
     def kappa(times_drawn: Floats) -> float:
         return float(fleiss_kappa(np.repeat(rows, times_drawn[thread].astype(int), axis=0)))
 
-    found = _with_interval(kappa, len(names), resamples, seed)
+    estimate = _with_interval(kappa, len(names), resamples, seed)
     equal_pairs = float((rows * (rows - 1)).sum() / (len(rows) * size * (size - 1)))
-    return Kappa(found.value, found.low, found.high, equal_pairs, len(rows), len(names), size, found.reason)
+    return Kappa(estimate.value, estimate.low, estimate.high, equal_pairs, len(rows), len(names), size, estimate.reason)
 
 
 def _votes(all_votes: Sequence[QuestionVotes], about: QuestionKind) -> list[tuple[str, dict[str, str]]]:

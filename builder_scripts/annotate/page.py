@@ -58,7 +58,7 @@ def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
         files: Downloaded audio by video id. The player plays it, or else embeds YouTube. Neither loads anything before
             the annotator opens it.
     """
-    told = "".join(f" · {escape(part)}" for part in (_clock(link.start_s), _STATUS.get(link.status, "")) if part)
+    details = "".join(f" · {escape(part)}" for part in (_clock(link.start_s), _STATUS.get(link.status, "")) if part)
     file = files.get(link.video_id)
     if not is_video_id(link.video_id):
         sound = ""
@@ -71,7 +71,7 @@ def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
             'sandbox="allow-scripts allow-same-origin allow-presentation allow-popups" '
             'referrerpolicy="strict-origin-when-cross-origin" allow="encrypted-media; fullscreen"></iframe></details>'
         )
-    return f'<div class="link"><b>Link {number}</b>{told}<br><code>{escape(link.url)}</code>{sound}</div>'
+    return f'<div class="link"><b>Link {number}</b>{details}<br><code>{escape(link.url)}</code>{sound}</div>'
 
 
 def progress_panel(view: View | None) -> str:
@@ -88,10 +88,10 @@ def progress_panel(view: View | None) -> str:
     place = f"Thread {view.place + 1} of {view.mine.total}. " if view.item else ""
     left = view.mine.total - view.mine.finished
     if not view.mine.total:
-        told = "There is no thread left that needs you."
+        summary = "There is no thread left that needs you."
     else:
-        told = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
-    return f'<p class="place">{place}{told}</p><ul class="progress">{rows}</ul>'
+        summary = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
+    return f'<p class="place">{place}{summary}</p><ul class="progress">{rows}</ul>'
 
 
 def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None) -> str:
@@ -109,10 +109,10 @@ def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None
 
 
 def _marked(text: str, names: Sequence[str]) -> str:
-    found = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    if not found:
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    if not pattern:
         return escape(text)
-    pieces = re.split(f"({found})", text, flags=re.IGNORECASE)
+    pieces = re.split(f"({pattern})", text, flags=re.IGNORECASE)
     return "".join(
         f"<mark>{escape(piece)}</mark>" if place % 2 else escape(piece) for place, piece in enumerate(pieces)
     )

@@ -60,7 +60,7 @@ def work_items(work: Work) -> list[WorkItem]:
 
 
 def _entities(thread: CorpusThread, kinds: Iterable[Kind]) -> Iterable[Entity]:
-    found: dict[tuple[Kind, str], Entity] = {}
+    entities: dict[tuple[Kind, str], Entity] = {}
     mentions: list[tuple[tuple[Kind, str], tuple[str, ...]]] = [
         ((answer.kind, answer.name), ()) for answer in thread.answers
     ]
@@ -68,9 +68,9 @@ def _entities(thread: CorpusThread, kinds: Iterable[Kind]) -> Iterable[Entity]:
     mentions += [(mention, (thread.thread_id,)) for mention in named(thread.submission_entities)]
     for (kind, name), where in mentions:
         if kind in kinds:
-            entity = found.setdefault((kind, normalise(name)), Entity(kind, name))
-            found[kind, normalise(name)] = replace(entity, named_in=tuple(dict.fromkeys((*entity.named_in, *where))))
-    return found.values()
+            entity = entities.setdefault((kind, normalise(name)), Entity(kind, name))
+            entities[kind, normalise(name)] = replace(entity, named_in=tuple(dict.fromkeys((*entity.named_in, *where))))
+    return entities.values()
 
 
 def _replies(thread: CorpusThread, bodies: Mapping[str, str]) -> Iterable[Reply]:

@@ -54,7 +54,7 @@ class View:
     @property
     def mine(self) -> Progress:
         """Progress of this annotator."""
-        return next(one for one in self.progress if one.annotator == self.annotator)
+        return next(entry for entry in self.progress if entry.annotator == self.annotator)
 
 
 class Sent(NamedTuple):
@@ -111,12 +111,14 @@ class AnnotationSession:
         Raises:
             UserError: No annotator has this name.
         """
-        given = {name: self._store.answers(name) for name in self._store.annotators()}
-        if annotator not in given:
+        answers_of = {name: self._store.answers(name) for name in self._store.annotators()}
+        if annotator not in answers_of:
             raise UserError(f"nobody named {plain(annotator)} has joined; give your name again")
-        shares = self._assign(given)
+        shares = self._assign(answers_of)
         progress = tuple(
-            Progress(name, sum(self._done(name, thread, given[name]) for thread in shares[name]), len(shares[name]))
+            Progress(
+                name, sum(self._done(name, thread, answers_of[name]) for thread in shares[name]), len(shares[name])
+            )
             for name in sorted(shares)
         )
         mine = shares[annotator]
@@ -124,10 +126,10 @@ class AnnotationSession:
             mine = [thread for thread in self.items if thread in {*mine, thread_id}]
         if not mine:
             return View(annotator, None, None, 0, progress)
-        left = [not self._done(annotator, thread, given[annotator]) for thread in mine]
+        left = [not self._done(annotator, thread, answers_of[annotator]) for thread in mine]
         place = _place(mine.index(thread_id) if thread_id in mine else None, step, left)
         item = self.items[mine[place]]
-        return View(annotator, item, self._current(given[annotator], item), place, progress)
+        return View(annotator, item, self._current(answers_of[annotator], item), place, progress)
 
     def save(self, annotator: str, answers: Answers, sent: Sent | None = None) -> list[str]:
         """Save answers. They are on disk when this returns.
@@ -171,12 +173,12 @@ class AnnotationSession:
         newest = self._newest[key] = max(sent.at, self._newest.get(key, sent.at))
         return sent.at < newest
 
-    def _current(self, given: Mapping[str, Answers], item: WorkItem) -> Answers:
-        answers = given.get(item.thread_id)
+    def _current(self, by_thread: Mapping[str, Answers], item: WorkItem) -> Answers:
+        answers = by_thread.get(item.thread_id)
         return no_answers(item) if answers is None else fit(item, answers)
 
-    def _done(self, annotator: str, thread_id: str, given: Mapping[str, Answers]) -> bool:
-        answers = given.get(thread_id)
+    def _done(self, annotator: str, thread_id: str, by_thread: Mapping[str, Answers]) -> bool:
+        answers = by_thread.get(thread_id)
         if answers is None:
             return False
         # Every view needs all threads of all annotators, and nearly all answers are those of the last view.
@@ -186,13 +188,13 @@ class AnnotationSession:
             self._seen[annotator, thread_id] = (answers, done)
         return done
 
-    def _assign(self, given: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
+    def _assign(self, answers_of: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
         begun: dict[str, set[str]] = defaultdict(set)
-        for annotator, answers in given.items():
+        for annotator, answers in answers_of.items():
             for thread_id in answers:
                 begun[thread_id].add(annotator)
-        resting = {name for name in given if name.casefold() in self._resting}
-        return assign(self.items, list(given), self._overlap, begun, resting)
+        resting = {name for name in answers_of if name.casefold() in self._resting}
+        return assign(self.items, list(answers_of), self._overlap, begun, resting)
 
 
 def _place(place: int | None, step: Step, left: Sequence[bool]) -> int:

@@ -35,17 +35,25 @@ def settle(
         UserError: Questions are open, or a thread is settled as music without a judgement as music.
     """
     decisions = {entry.question: entry.choices()[0][0] for entry in all_votes if len(entry.choices()) == 1}
-    found = disagreements(all_votes)
+    differing = disagreements(all_votes)
     if majority:
-        decisions |= {one.question: one.majority for one in found if one.majority is not None}
+        decisions |= {
+            disagreement.question: disagreement.majority
+            for disagreement in differing
+            if disagreement.majority is not None
+        }
     decisions |= decided
     category = {question.thread_id: answer for question, answer in decisions.items() if question.about == "category"}
     # Disagreements about a thread without music do not matter.
     left = [
-        one for one in found if one.question not in decisions and category.get(one.question.thread_id, MUSIC) == MUSIC
+        disagreement
+        for disagreement in differing
+        if disagreement.question not in decisions and category.get(disagreement.question.thread_id, MUSIC) == MUSIC
     ]
     if left:
-        threads = some([plain(thread_id) for thread_id in dict.fromkeys(one.question.thread_id for one in left)])
+        threads = some(
+            [plain(thread_id) for thread_id in dict.fromkeys(disagreement.question.thread_id for disagreement in left)]
+        )
         raise UserError(
             f"{count(len(left), 'disagreement')} not settled, in {threads}; fill the column settled of "
             "disagreements.csv, or use --majority for those with a majority"

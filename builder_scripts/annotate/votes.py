@@ -84,10 +84,10 @@ def finished(items: Iterable[WorkItem], store: AnnotationStore) -> dict[str, dic
     threads = {item.thread_id: item for item in items}
     judged: dict[str, dict[str, Judgement]] = {}
     for annotator in store.annotators():
-        given = store.answers(annotator)
+        by_thread = store.answers(annotator)
         judged[annotator] = {}
         for thread_id, item in threads.items():
-            answers = fit(item, given[thread_id]) if thread_id in given else None
+            answers = fit(item, by_thread[thread_id]) if thread_id in by_thread else None
             if answers is not None and is_finished(item, answers):
                 judged[annotator][thread_id] = judge(item, answers)
     return judged
@@ -104,18 +104,18 @@ def collect_votes(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, J
         Every question with a vote, in the order of the work list. Within a thread, the category comes first and the
         query last. An annotator who judged a thread as music votes `leave out` on the additions of others.
     """
-    found = []
+    all_votes = []
     for item in items:
         judgements = {name: threads[item.thread_id] for name, threads in judged.items() if item.thread_id in threads}
-        given = {name: decisions_of(judgement) for name, judgement in judgements.items()}
-        questions = dict.fromkeys(question for decisions in given.values() for question in decisions)
+        by_annotator = {name: decisions_of(judgement) for name, judgement in judgements.items()}
+        questions = dict.fromkeys(question for decisions in by_annotator.values() for question in decisions)
         for question in sorted(questions, key=lambda question: _ORDER.index(question.about)):
-            votes = {name: decisions[question] for name, decisions in given.items() if question in decisions}
+            votes = {name: decisions[question] for name, decisions in by_annotator.items() if question in decisions}
             if question.about in ("added link", "added entity"):
                 music = [name for name, judgement in judgements.items() if judgement.category == MUSIC]
                 votes = dict.fromkeys(music, LEAVE_OUT) | votes
-            found.append(QuestionVotes(question, votes))
-    return found
+            all_votes.append(QuestionVotes(question, votes))
+    return all_votes
 
 
 def decisions_of(judgement: Judgement) -> dict[Question, str]:

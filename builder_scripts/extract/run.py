@@ -68,16 +68,16 @@ def _texts(work: Work) -> list[Text]:
     return [*posts, *read_replies(work.replies, posts)]
 
 
-def _by_kind(found: list[Extraction]) -> dict[str, list[Extraction]]:
+def _by_kind(extractions: list[Extraction]) -> dict[str, list[Extraction]]:
     return {
-        "posts": [item for item in found if item.comment_id is None],
-        "replies": [item for item in found if item.comment_id is not None],
+        "posts": [item for item in extractions if item.comment_id is None],
+        "replies": [item for item in extractions if item.comment_id is not None],
     }
 
 
-def _counts(found: list[Extraction]) -> dict[str, Counts]:
+def _counts(extractions: list[Extraction]) -> dict[str, Counts]:
     counts = {}
-    for kind, part in _by_kind(found).items():
+    for kind, part in _by_kind(extractions).items():
         counts[kind] = count_outcomes([item.outcome for item in part])
         counts[f"names in {kind}"] = name_counts(part)
     return counts

@@ -113,8 +113,8 @@ def extract(texts: Sequence[Text], tasks: Tasks, source: Answers) -> list[Extrac
 def name_counts(extractions: Sequence[Extraction]) -> Counts:
     """Count the names in the answers."""
     total = Counts(0, 0)
-    for found in extractions:
-        songs, artists, albums, unfounded, n_invalid, n_repeated, n_over = found.mentions
+    for extraction in extractions:
+        songs, artists, albums, unfounded, n_invalid, n_repeated, n_over = extraction.mentions
         kept = len(songs) + len(artists) + len(albums)
         dropped = {
             "invalid": n_invalid,

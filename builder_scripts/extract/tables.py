@@ -31,10 +31,10 @@ def write_extractions(path: Path, extractions: Sequence[Extraction]) -> None:
     import pyarrow as pa
 
     rows = [
-        {"thread_id": found.thread_id, "comment_id": found.comment_id}
-        | found.mentions._asdict()
-        | found.outcome._asdict()
-        for found in extractions
+        {"thread_id": extraction.thread_id, "comment_id": extraction.comment_id}
+        | extraction.mentions._asdict()
+        | extraction.outcome._asdict()
+        for extraction in extractions
     ]
     with replacing_parquet(path, schema()) as writer:
         writer.write_table(pa.Table.from_pylist(rows, schema=schema()))

@@ -137,7 +137,8 @@ class Session:
         notes = []
         for kind, of_kind in outcomes.items():
             allowed = {NO_ANSWER} if self.options.skip_unanswered else set()
-            failed = Counter(one.failure or "" for one in of_kind if is_failure(one) and one.failure not in allowed)
+            counted = (outcome for outcome in of_kind if is_failure(outcome) and outcome.failure not in allowed)
+            failed = Counter(outcome.failure or "" for outcome in counted)
             n, share = failed.total(), failed.total() / max(len(of_kind), 1)
             reasons = ", ".join(f"{reason} {number:,}" for reason, number in failed.most_common())
             line = f"{n:,} of {len(of_kind):,} {kind} failed ({100 * share:.3g} %): {reasons}"
@@ -149,8 +150,8 @@ class Session:
                     f"{_advice(failed)}, or accept the failures with --max-failures {_above(share):g}",
                     1,
                 )
-            if of_kind and all(one.failure for one in of_kind) and self.options.max_failures < 1:
-                refused = Counter(one.failure for one in of_kind)
+            if of_kind and all(outcome.failure for outcome in of_kind) and self.options.max_failures < 1:
+                refused = Counter(outcome.failure for outcome in of_kind)
                 reasons = ", ".join(f"{reason} {number:,}" for reason, number in refused.most_common())
                 raise StoppedError(
                     f"no answer about {len(of_kind):,} {kind} is of use: {reasons}; take another model, or continue "

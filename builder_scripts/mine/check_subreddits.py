@@ -29,11 +29,11 @@ def missing_subreddits(mining: Mining, mined: Mined, *, named: bool) -> Iterator
     Yields:
         One line per subreddit.
     """
-    found = _found(mining.work, mined)
-    missing = [name for name in mining.parameters["subreddits"] if name not in found]
-    if not missing or (found and not named):
+    subreddits = _subreddits_of(mining.work, mined)
+    missing = [name for name in mining.parameters["subreddits"] if name not in subreddits]
+    if not missing or (subreddits and not named):
         return
-    present = sorted(found | _at_the_beginning(Path(report.path) for report in mined.reports))
+    present = sorted(subreddits | _at_the_beginning(Path(report.path) for report in mined.reports))
     begin = f"they begin with posts of {some(present) or 'none'}"
     if not named:
         yield f"no row of any subreddit of the paper is in the dumps; {begin}"
@@ -44,17 +44,17 @@ def missing_subreddits(mining: Mining, mined: Mined, *, named: bool) -> Iterator
         yield f"no row of the subreddit {name} is in the dumps; {hint}"
 
 
-def _found(work: Work, mined: Mined) -> set[str]:
+def _subreddits_of(work: Work, mined: Mined) -> set[str]:
     """Return the subreddits of all rows."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    found: set[str] = set()
+    subreddits: set[str] = set()
     for report in mined.reports:
         file = pq.ParquetFile(work.bronze / report.kind / report.rows.path)
         for rows in file.iter_batches(columns=["subreddit"]):
-            found.update(pc.unique(rows.column(0)).to_pylist())
-    return found
+            subreddits.update(pc.unique(rows.column(0)).to_pylist())
+    return subreddits
 
 
 def _at_the_beginning(dumps: Iterable[Path]) -> set[str]:

@@ -41,16 +41,16 @@ def find_links(*texts: object) -> list[FoundLink]:
         >>> find_links("like [this](https://youtu.be/jNQXAC9IVRw?t=5) or https://youtu.be/jNQXAC9IVRw", None)
         [FoundLink(video_id='jNQXAC9IVRw', start_s=5.0, url='https://youtu.be/jNQXAC9IVRw?t=5')]
     """
-    found: dict[str, FoundLink] = {}
+    links: dict[str, FoundLink] = {}
     for text in texts:
         if not isinstance(text, str):
             continue
         for word in _words_with_host(text):
             for piece in _BETWEEN.split(word):
                 video = find_video(piece) if len(piece) >= _SHORTEST and _has_host(piece) else None
-                if video is not None and video[0] not in found:
-                    found[video[0]] = FoundLink(*video, whole_characters(piece))
-    return list(found.values())
+                if video is not None and video[0] not in links:
+                    links[video[0]] = FoundLink(*video, whole_characters(piece))
+    return list(links.values())
 
 
 def _words_with_host(text: str) -> list[str]:

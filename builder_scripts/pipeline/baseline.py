@@ -102,8 +102,8 @@ def _python(home: Path, module: str, *arguments: str) -> str:
 
 
 def _search_path() -> Sequence[str]:
-    given = os.environ.get("PYTHONPATH")
-    return [str(_ROOT), *([given] if given else [])]
+    search_path = os.environ.get("PYTHONPATH")
+    return [str(_ROOT), *([search_path] if search_path else [])]
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ def _verdict(thread: CorpusThread, limits: AnswerLimits) -> str:
 def _labelled(
     thread: CorpusThread, label: Judgement, replies: Mapping[str, str], top: int
 ) -> tuple[CorpusThread, Counter[str]]:
-    rejected = {entity_key(one.kind, one.name) for one in label.entities if one.verdict == "irrelevant"}
-    added = [(one.kind, one.name) for one in label.entities if one.verdict == "added"]
+    rejected = {entity_key(entry.kind, entry.name) for entry in label.entities if entry.verdict == "irrelevant"}
+    added = [(entry.kind, entry.name) for entry in label.entities if entry.verdict == "added"]
     named_by_asker = {normalise(name) for names in _lists(thread.submission_entities) for name in names}
     post, query = Words(thread.post), Words(label.query)
     answers: dict[str, Answer] = {}
@@ -121,7 +121,7 @@ def _labelled(
         thread,
         query=label.query,
         submission_entities=_without(thread.submission_entities, rejected),
-        comments=tuple(replace(one, entities=_without(one.entities, rejected)) for one in thread.comments),
+        comments=tuple(replace(entry, entities=_without(entry.entities, rejected)) for entry in thread.comments),
         answers=tuple(answers.values()),
         ground_truth=tuple(answer.name for answer in answers.values())[:top],
         all_entities=tuple({normalise(name): name for name in reversed(names)}.values())[::-1],

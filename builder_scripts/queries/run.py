@@ -45,10 +45,10 @@ def run(work: Work, options: LlmOptions, console: Console) -> StageResult:
     def body(_: Path) -> StageOutput:
         answers = _named_in_replies(read_extractions(work.entities))
         with Session(options, work.cache, STAGE, console) as session:
-            made = queries(read_posts(work.threads), answers, prompt, session)
-            outcomes = [query.outcome for query in made]
+            written = queries(read_posts(work.threads), answers, prompt, session)
+            outcomes = [query.outcome for query in written]
             failures = session.check({"posts": outcomes})
-        write_queries(work.queries, made)
+        write_queries(work.queries, written)
         notes = [describe_outcomes(outcomes), session.usage.summary(), *failures]
         return StageOutput((work.queries,), {"threads": count_outcomes(outcomes)}, notes)
 
@@ -67,7 +67,8 @@ def estimate(work: Work, options: LlmOptions, console: Console) -> str:
 
 def _named_in_replies(extractions: Iterable[Extraction]) -> dict[str, list[str]]:
     named: dict[str, list[str]] = defaultdict(list)
-    for found in extractions:
-        if found.comment_id is not None:
-            named[found.thread_id] += [*found.mentions.songs, *found.mentions.artists, *found.mentions.albums]
+    for extraction in extractions:
+        if extraction.comment_id is not None:
+            songs, artists, albums, *_ = extraction.mentions
+            named[extraction.thread_id] += [*songs, *artists, *albums]
     return named

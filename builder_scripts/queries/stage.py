@@ -77,7 +77,7 @@ def write_queries(path: Path, queries: Sequence[Query]) -> None:
     """Write the table in one step, in the order given."""
     import pyarrow as pa
 
-    rows = [{"thread_id": found.thread_id, "query": found.query} | found.outcome._asdict() for found in queries]
+    rows = [{"thread_id": query.thread_id, "query": query.query} | query.outcome._asdict() for query in queries]
     with replacing_parquet(path, table_schema()) as writer:
         writer.write_table(pa.Table.from_pylist(rows, schema=table_schema()))
 

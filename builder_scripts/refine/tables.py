@@ -28,7 +28,8 @@ def read_conversations(work: Work) -> list[Conversation]:
         UserError: A table is missing, or lacks a thread or a reply of another table.
     """
     names = {
-        (found.thread_id, found.comment_id): _entities(found.mentions) for found in read_extractions(work.entities)
+        (extraction.thread_id, extraction.comment_id): _entities(extraction.mentions)
+        for extraction in read_extractions(work.entities)
     }
     queries = {query.thread_id: query for query in read_queries(work.queries)}
     replies: dict[str, list[Reply]] = defaultdict(list)

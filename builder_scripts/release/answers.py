@@ -51,17 +51,17 @@ def _keys(work: Work, takedown: Takedown) -> set[str]:
     texts = [text for text in texts if text.thread_id not in takedown and text.comment_id not in takedown]
     tasks, prompt = Tasks.read(), query_prompt()
     # One question at a time: the questions of a whole corpus do not fit into memory.
-    entities = (one for text in texts for one in tasks.questions([text]))
+    entities = (entity for text in texts for entity in tasks.questions([text]))
     requests = (question(text, (), prompt) for text in texts if text.comment_id is None)
     return {*_keys_of(entities, _model(work, "extract")), *_keys_of(requests, _model(work, "queries"))}
 
 
 def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
     """Yield the keys of questions, asked first and asked again for any reason."""
-    for one in questions:
-        yield content_key(one.request, model)
-        for failure in {*one.again, UNREADABLE, CUT, FILTERED}:
-            yield content_key(one.repeated(failure), model)
+    for asked in questions:
+        yield content_key(asked.request, model)
+        for failure in {*asked.again, UNREADABLE, CUT, FILTERED}:
+            yield content_key(asked.repeated(failure), model)
 
 
 def _model(work: Work, stage: str) -> Model:

@@ -20,7 +20,7 @@ def without_names(text: str, pseudonyms: Pseudonyms) -> str:
         text: Any text, or JSON.
         pseudonyms: Pseudonyms of the corpus, so that a mention and an author of the same account have one pseudonym.
     """
-    return ACCOUNT.sub(lambda found: f"{found[1]}{pseudonyms.of(found[2].replace(chr(92), ''))}", text)
+    return ACCOUNT.sub(lambda match: f"{match[1]}{pseudonyms.of(match[2].replace(chr(92), ''))}", text)
 
 
 def cleaning(takedown: Takedown, pseudonyms: Pseudonyms, *, redacting: bool) -> Clean:

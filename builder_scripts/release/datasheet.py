@@ -76,8 +76,13 @@ def datasheet(inputs: DatasheetInputs) -> str:
             for manifest in stages
             for kind, counts in manifest.counts.items()
         ],
-        times=[(one.stage, f"{one.wall_s:,.1f}", one.created_at, _pairs(one.versions)) for one in stages],
-        parameters=[(one.stage, name, _shown(value)) for one in stages for name, value in one.parameters.items()],
+        times=[
+            (manifest.stage, f"{manifest.wall_s:,.1f}", manifest.created_at, _pairs(manifest.versions))
+            for manifest in stages
+        ],
+        parameters=[
+            (manifest.stage, name, _shown(value)) for manifest in stages for name, value in manifest.parameters.items()
+        ],
         table=_table,
     )
 

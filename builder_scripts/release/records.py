@@ -71,7 +71,9 @@ def read_released(
             ground_truth=tuple(map(names, released.ground_truth)),
             all_entities=tuple(map(names, released.all_entities)),
             submission_entities=tuple(map(clean, released.submission_entities)),
-            comments=tuple(replace(one, entities=clean_entities(one.entities, clean)) for one in released.comments),
+            comments=tuple(
+                replace(reply, entities=clean_entities(reply.entities, clean)) for reply in released.comments
+            ),
         )
 
     thread_ids = [thread.thread_id for thread in left.threads]

@@ -149,9 +149,9 @@ def entry_of(written: str) -> str | None:
     if is_video_id(written):
         return written
     for link, prefix in ((_REPLY_LINK, "t1_"), (_THREAD_LINK, "t3_"), (_ACCOUNT, "u/")):
-        found = link.fullmatch(written)
-        if found:
-            return prefix + found[1].lower()
+        match = link.fullmatch(written)
+        if match:
+            return prefix + match[1].lower()
     shared = _SHARE_LINK.fullmatch(written)
     return shared[1] if shared else video_id(written)
 
@@ -208,13 +208,13 @@ def _rest(thread: CorpusThread, takedown: Takedown) -> CorpusThread:
 def _ranked(
     answers: Sequence[Answer], comments: Sequence[Comment], forms: Mapping[str, set[str]], takedown: Takedown
 ) -> tuple[Answer, ...]:
-    place = {comment.id: place for place, comment in enumerate(comments)}
-    found = []
+    rank = {comment.id: rank for rank, comment in enumerate(comments)}
+    ranked = []
     for answer in answers:
         if answer.comment_id in takedown:
-            other = next((one for one in comments if normalise(answer.name) in forms[one.id]), None)
+            other = next((comment for comment in comments if normalise(answer.name) in forms[comment.id]), None)
             if other is None:
                 continue
             answer = answer._replace(score=other.score, comment_id=other.id)
-        found.append(answer)
-    return tuple(sorted(found, key=lambda answer: place.get(answer.comment_id, len(place))))
+        ranked.append(answer)
+    return tuple(sorted(ranked, key=lambda answer: rank.get(answer.comment_id, len(rank))))

@@ -112,10 +112,10 @@ def _spark(memory: str | None, master: str | None) -> Iterator[Tables]:
     numbers = count()
     try:
         backend = ibis.pyspark.connect(session)
-        with ExitStack() as kept:
+        with ExitStack() as stack:
             yield Tables(
                 read=read,
-                keep=lambda table: kept.enter_context(table.cache()),
+                keep=lambda table: stack.enter_context(table.cache()),
                 # Not with Ibis, which goes through pandas and turns integers with nulls into floats.
                 fetch=lambda table: session.sql(backend.compile(table)).toArrow(),
             )
