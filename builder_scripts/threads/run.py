@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from ..mine.run import outdated
 from ..parquet import ROWS_PER_GROUP, replacing_parquet
 from ..pipeline.stage import StageOutput, StageResult, run_stage
 from .engines import Tables, connect
-from .months import months_of, suspect_note
 from .options import ThreadsOptions
 
 STAGE = "threads"
+_ENOUGH = 30  # replies of a month; fewer may all have a score of 1
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,54 @@ def _counts(reasons: Any, order: Iterable[str]) -> Counts:
 def _write(path: Path, rows: Any, schema: Any) -> None:
     with replacing_parquet(path, schema) as writer:
         writer.write_table(rows.cast(schema), ROWS_PER_GROUP)
+
+
+@dataclass(frozen=True)
+class Month:
+    """Scores of the first-level replies of one month.
+
+    Some dumps hold scores from minutes after the post: for whole months nearly all are 1, the vote of the author. A
+    ground truth by upvotes is at chance there, so a note lists such months.
+
+    Attributes:
+        name: Such as `2018-10`, UTC.
+        n: Number of scores.
+        ones: Number of scores of 1.
+    """
+
+    name: str
+    n: int
+    ones: int
+
+    @property
+    def is_suspect(self) -> bool:
+        """True if more than half of the scores are 1."""
+        return self.n >= _ENOUGH and 2 * self.ones > self.n
+
+
+def months_of(days: Iterable[tuple[int, int, int]]) -> list[Month]:
+    """Add up the days of each month.
+
+    Args:
+        days: Days since 1970 with their number of scores, and of those that are 1.
+
+    Returns:
+        Months in order.
+    """
+    months: dict[str, Month] = {}
+    for day, n, ones in days:
+        name = f"{datetime.fromtimestamp(day * 86_400, UTC):%Y-%m}"
+        month = months.get(name, Month(name, 0, 0))
+        months[name] = Month(name, month.n + n, month.ones + ones)
+    return [months[name] for name in sorted(months)]
+
+
+def suspect_note(months: Iterable[Month]) -> str | None:
+    """Return one line that lists the suspect months. None if there are none."""
+    suspect = [f"{month.name} ({month.ones:,} of {month.n:,})" for month in months if month.is_suspect]
+    if not suspect:
+        return None
+    return f"most replies have a score of 1, perhaps captured too early, in {', '.join(suspect)}"
 
 
 def threads_schema() -> Any:

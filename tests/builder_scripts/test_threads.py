@@ -17,9 +17,8 @@ from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
 from builder_scripts.threads import filters
-from builder_scripts.threads.months import Month, months_of, suspect_note
 from builder_scripts.threads.options import ThreadsOptions
-from builder_scripts.threads.run import replies_schema, run, threads_schema
+from builder_scripts.threads.run import Month, months_of, replies_schema, run, suspect_note, threads_schema
 from musicrs_metric.errors import UserError
 
 from .conftest import Made, mine
