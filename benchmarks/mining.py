@@ -33,7 +33,7 @@ from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
 from builder_scripts.mine.dumps import find_dumps
 from builder_scripts.mine.run import Mined, Mining
-from builder_scripts.threads.rules import Rules
+from builder_scripts.threads.options import ThreadsOptions
 from builder_scripts.threads.run import run
 from tests.builder_scripts.dumps import WANTED, Corpus, Truth
 
@@ -80,7 +80,7 @@ def mine(files: Sequence[Path], work: Work, workers: int) -> tuple[float, Mined]
 
 def is_true(work: Work, truth: Truth) -> bool:
     """Tell whether each line and row is accounted for as it was written, and the right threads and replies are kept."""
-    counts = StageManifest.read(work.bronze, "mine").counts, run(work, Rules())[0].counts
+    counts = StageManifest.read(work.bronze, "mine").counts, run(work, ThreadsOptions())[0].counts
     for stage, expected in zip(counts, (truth.lines, truth.rows), strict=True):
         for kind, wanted in expected.items():
             if {"kept": stage[kind].kept, **stage[kind].dropped} != wanted:

@@ -1,1 +1,1 @@
-"""How MusiCRS is made, from Reddit dumps to the released dataset: `python -m builder_scripts --help`."""
+"""Pipeline from Reddit dumps to a dataset in the format of MusiCRS: `python -m builder_scripts --help`."""

@@ -1,19 +1,19 @@
-"""Where the stages keep what they make: bronze as mined, silver as filtered, gold as judged, in one work folder.
+"""Layout of a work folder: bronze as mined, silver as filtered, gold as judged.
 
 ```
 WORK/
   bronze/submissions/RS_2019-06.parquet    one file per dump, every row of the wanted subreddits
   bronze/comments/RC_2019-06.parquet
   silver/threads.parquet, replies.parquet  the paper's filters
-  gold/...                                 entities, queries, labels, pools: what models and people decide
+  gold/...                                 entities, queries, labels, pools, by models and annotators
   cache/                                   answers of models
-  audio/                                   downloaded sound
-  release/<name>/                          the dataset, with all that may be published
+  audio/                                   downloaded audio
+  release/<name>/                          the dataset, with everything that may be published
   private/author_salt                      never part of a release
 ```
 
-Every stage also leaves `_<stage>.json` in its folder (see `builder_scripts.manifest`). Names that begin with `_` are
-passed over by everything that reads a folder of Parquet, Spark included.
+Every stage also writes `_<stage>.json` in its folder (see `builder_scripts.manifest`). Readers of a folder of Parquet,
+Spark included, skip names that begin with `_`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Work:
     """The work folder of one corpus.
 
     Attributes:
-        root: The folder; it need not exist yet.
+        root: The folder. It need not exist.
     """
 
     root: Path
@@ -52,32 +52,32 @@ class Work:
 
     @property
     def silver(self) -> Path:
-        """What passed the filters on form."""
+        """Threads and replies that passed the filters."""
         return self.root / "silver"
 
     @property
     def threads(self) -> Path:
-        """Submissions with a video and enough replies; see `builder_scripts.threads.schema`."""
+        """Submissions with a video and enough replies; see `builder_scripts.threads.run`."""
         return self.silver / "threads.parquet"
 
     @property
     def replies(self) -> Path:
-        """Their first-level replies; see `builder_scripts.threads.schema`."""
+        """First-level replies of these threads; see `builder_scripts.threads.run`."""
         return self.silver / "replies.parquet"
 
     @property
     def gold(self) -> Path:
-        """What models and people decided."""
+        """Output of models and annotators."""
         return self.root / "gold"
 
     @property
     def entities(self) -> Path:
-        """Songs, artists and albums by thread and reply, from stage `extract`."""
+        """Songs, artists and albums per thread and reply, from stage `extract`."""
         return self.gold / "entities.parquet"
 
     @property
     def queries(self) -> Path:
-        """The request that each thread makes, from stage `queries`."""
+        """Query of each thread, from stage `queries`."""
         return self.gold / "queries.parquet"
 
     @property
@@ -87,7 +87,7 @@ class Work:
 
     @property
     def merges(self) -> Path:
-        """Spellings that `refine` took for one entity, for review."""
+        """Spellings that `refine` merged or proposes to merge, for review."""
         return self.gold / "merges.csv"
 
     @property
@@ -96,13 +96,28 @@ class Work:
         return self.root / "audio"
 
     @property
+    def worklist(self) -> Path:
+        """Threads to judge, from `annotate prepare`."""
+        return self.gold / "worklist.jsonl"
+
+    @property
+    def annotations(self) -> Path:
+        """Folder of the annotators' answers. It names them, so it is private."""
+        return self.root / "private" / "annotations"
+
+    @property
+    def agreement(self) -> Path:
+        """Folder of the output of `annotate agree`. It names annotators, so it is private."""
+        return self.root / "private" / "agreement"
+
+    @property
     def labels(self) -> Path:
-        """What the annotators decided, from stage `annotate`."""
+        """Decisions of the annotators, from stage `annotate`."""
         return self.gold / "labels.jsonl"
 
     @property
     def videos(self) -> Path:
-        """What became of each linked video, from stage `audio`."""
+        """Status of each linked video, from stage `audio`."""
         return self.gold / "videos.jsonl"
 
     @property
@@ -117,35 +132,35 @@ class Work:
 
     @property
     def release(self) -> Path:
-        """Where stage `release` makes the dataset, in a folder of its name."""
+        """Folder of the releases, one folder each, from stage `release`."""
         return self.root / "release"
 
     @property
     def baseline(self) -> Path:
-        """The run and the score of a system on the release."""
+        """Run and score of a system on the release."""
         return self.root / "baseline"
 
     @property
     def cache(self) -> Path:
-        """Answers of models, kept by content, so that a second run asks for nothing."""
+        """Answers of models by content, so that a second run asks no question twice."""
         return self.root / "cache"
 
     @property
     def takedown(self) -> Path:
-        """Ids that no release may have any more, from stage `release`."""
+        """Ids that no release may contain, from stage `release`."""
         return self.root / "takedown.txt"
 
     @property
     def salt(self) -> Path:
-        """The random key of the author pseudonyms; whoever has it can recognise authors, so it stays here."""
+        """Random key of the author pseudonyms. It can reveal authors, so it never leaves the work folder."""
         return self.root / "private" / "author_salt"
 
 
 def require(paths: Sequence[Path], stage: str) -> Sequence[Path]:
-    """Return files that a stage makes, or say that it has not been run.
+    """Return the output files of a stage.
 
     Raises:
-        UserError: One of them is not there.
+        UserError: A file is missing, so the stage has not been run.
     """
     for path in paths:
         if not path.is_file():

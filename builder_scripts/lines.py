@@ -1,4 +1,4 @@
-"""JSON lines of frozen dataclasses: written in one way, and read with every field checked."""
+"""JSON lines of frozen dataclasses. Reading checks every field."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def read_lines(path: Path, row: type[Row]) -> list[Row]:
     """Read a file of one object per line.
 
     Args:
-        path: The file, UTF-8; blank lines are passed over.
-        row: The dataclass that each line has the fields of.
+        path: The file, UTF-8; blank lines are skipped.
+        row: The dataclass of a line.
 
     Raises:
-        UserError: The file cannot be read, or a line has other fields or types; with the line.
+        UserError: The file cannot be read, or a line has other fields or types. The message names the line.
     """
     try:
         lines = path.read_bytes().splitlines()
@@ -39,11 +39,11 @@ def parse_line(line: bytes, row: type[Row], where: str) -> Row:
 
     Args:
         line: The line, UTF-8.
-        row: The dataclass that it has the fields of.
-        where: What to call the line in a message.
+        row: The dataclass of the line.
+        where: Name of the line in a message.
 
     Raises:
-        UserError: It is no such object.
+        UserError: The line is no such object.
     """
     from pydantic import ValidationError
 
@@ -52,8 +52,8 @@ def parse_line(line: bytes, row: type[Row], where: str) -> Row:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
-        found = "" if field == "" or first["type"] == "missing" else f", found {show(first['input'])}"
-        raise UserError(f"{where}{field and f', {field}'}: {first['msg']}{found}") from error
+        value_found = "" if field == "" or first["type"] == "missing" else f", found {show(first['input'])}"
+        raise UserError(f"{where}{field and f', {field}'}: {first['msg']}{value_found}") from error
     return value
 
 

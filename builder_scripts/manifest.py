@@ -1,12 +1,11 @@
-"""What a stage did, kept as `_<stage>.json` beside its output: inputs, parameters, versions, and where every row went.
+"""Manifest of a stage, `_<stage>.json` in the folder of its output: inputs, parameters, versions, and counts of rows.
 
-A stage writes its manifest last, so a folder with a manifest is a finished one; `is_done` tells whether it was made
-from the same inputs in the same way and may be left as it is.
+A stage writes its manifest last, so a folder with a manifest is finished. `is_done` tests whether inputs and parameters
+are still the same.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 from musicrs_metric import __version__
 from musicrs_metric.base.files import strict_json, to_json, write_text
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
 
@@ -26,9 +26,9 @@ class FileHash:
     """One file that a stage read or wrote.
 
     Attributes:
-        path: Of an input as it was given, of an output below the folder of its manifest; with forward slashes.
-        bytes: Its size.
-        sha256: Hash of its content, in hexadecimal.
+        path: Of an input as given, of an output relative to the folder of the manifest. With forward slashes.
+        bytes: Size.
+        sha256: Hash of the content, in hexadecimal.
     """
 
     path: str
@@ -38,12 +38,12 @@ class FileHash:
 
 @dataclass(frozen=True)
 class Counts:
-    """Where the rows of one kind went.
+    """Rows of one kind: read, kept, and dropped by reason.
 
     Attributes:
-        seen: How many came in (`in` in the file).
-        kept: How many went on.
-        dropped: How many were left out, by reason, in the order in which the reasons were tried; each row has one.
+        seen: Rows read (`in` in the file).
+        kept: Rows kept.
+        dropped: Rows dropped, by reason, in the order of the tests. Each row has one reason.
     """
 
     seen: int
@@ -51,11 +51,11 @@ class Counts:
     dropped: Mapping[str, int] = field(default_factory=dict)
 
     def add_up(self) -> bool:
-        """Tell whether every row that came in was kept or has a reason."""
+        """Return True if every row was kept or has a reason."""
         return self.seen == self.kept + sum(self.dropped.values())
 
     def __add__(self, other: Counts) -> Counts:
-        """Count two parts of the same input together."""
+        """Add the counts of two parts of one input."""
         reasons = dict.fromkeys((*self.dropped, *other.dropped))
         dropped = {reason: self.dropped.get(reason, 0) + other.dropped.get(reason, 0) for reason in reasons}
         return Counts(self.seen + other.seen, self.kept + other.kept, dropped)
@@ -67,18 +67,18 @@ class Counts:
 
 @dataclass(frozen=True)
 class StageManifest:
-    """What one stage did.
+    """Manifest of one stage.
 
     Attributes:
-        stage: Its name on the command line.
-        inputs: The files that it read.
-        outputs: The files that it wrote.
-        parameters: Everything that changes its output, as plain JSON types.
-        counts: Where the rows went, by kind of row (`submissions`, `comments`, `threads`, ...).
-        wall_s: How long it took, in seconds.
-        notes: Lines for the datasheet: what a reader of the data should know.
-        versions: Of Python, musicrs and the libraries that the output depends on.
-        created_at: When it ended, UTC, ISO 8601.
+        stage: Name on the command line.
+        inputs: Files that the stage read.
+        outputs: Files that the stage wrote.
+        parameters: Everything that changes the output, as plain JSON types.
+        counts: Counts by kind of row (`submissions`, `comments`, `threads`, ...).
+        wall_s: Duration in seconds.
+        notes: Lines for the datasheet.
+        versions: Versions of Python, musicrs and the libraries that affect the output.
+        created_at: Time of the end, UTC, ISO 8601.
     """
 
     stage: str
@@ -92,16 +92,16 @@ class StageManifest:
     created_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     def write(self, folder: Path) -> Path:
-        """Write it into the folder of the stage's output, in one step.
+        """Write the manifest in one step.
 
         Args:
-            folder: Where the output lies.
+            folder: Folder of the output.
 
         Returns:
             The file.
 
         Raises:
-            ValueError: Rows are unaccounted for: the stage has a fault, and its output is not to be trusted.
+            ValueError: Counts do not add up. The stage has a bug, and its output cannot be trusted.
         """
         for kind, counts in self.counts.items():
             if not counts.add_up():
@@ -126,10 +126,10 @@ class StageManifest:
 
     @staticmethod
     def read(folder: Path, stage: str) -> StageManifest:
-        """Read the manifest that a stage left in a folder.
+        """Read the manifest of a stage.
 
         Raises:
-            UserError: There is none (the stage was not run, or not to its end), or it is damaged.
+            UserError: The manifest is missing (the stage has not ended), or damaged.
         """
         path = manifest_path(folder, stage)
         try:
@@ -141,30 +141,31 @@ class StageManifest:
 
 
 def manifest_path(folder: Path, stage: str) -> Path:
-    """Say where a stage leaves its manifest."""
+    """Return the file of a manifest."""
     return folder / f"_{stage}.json"
 
 
 def is_done(folder: Path, stage: str, parameters: Mapping[str, Any], inputs: Sequence[FileHash]) -> bool:
-    """Tell whether a stage has nothing to do.
+    """Return True if a stage is finished.
 
     Args:
-        folder: Where its output lies.
-        stage: Its name.
-        parameters: What it would be run with now, as plain JSON types.
-        inputs: What it would read now; compared by file name and content, so that a work folder may be moved.
+        folder: Folder of the output.
+        stage: Name of the stage.
+        parameters: Parameters of the next run, as plain JSON types.
+        inputs: Inputs of the next run, compared by file name and content, so that a work folder may be moved.
 
     Returns:
-        True where the last run ended, read the same inputs with the same parameters, and its output still lies there
-        in full. Versions are not compared: a new library is no reason to repeat days of work; delete the manifest
-        where it is.
+        True if the last run ended with the same inputs and parameters, and its output is complete. Versions are not
+        compared, because a new library is no reason to repeat days of work. To repeat a stage, delete its manifest.
     """
     try:
         last = StageManifest.read(folder, stage)
     except UserError:
         return False
-    same = dict(last.parameters) == json.loads(to_json(dict(parameters)))  # as they come back from a file
-    return same and _contents(last.inputs) == _contents(inputs) and all(_stands(folder, file) for file in last.outputs)
+    same = dict(last.parameters) == json.loads(to_json(dict(parameters)))  # as a file returns them
+    return (
+        same and _contents(last.inputs) == _contents(inputs) and all(_is_intact(folder, file) for file in last.outputs)
+    )
 
 
 def hash_files(paths: Iterable[Path], *, below: Path | None = None) -> tuple[FileHash, ...]:
@@ -177,22 +178,21 @@ def hash_file(path: Path, *, below: Path | None = None) -> FileHash:
 
     Args:
         path: The file.
-        below: The folder that the path is to be told from; None tells it as given.
+        below: Folder that the path is relative to. None keeps the path as given.
     """
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return FileHash((path.relative_to(below) if below else path).as_posix(), file.tell(), digest)
+    size = path.stat().st_size
+    return FileHash((path.relative_to(below) if below else path).as_posix(), size, file_sha256(path))
 
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:
-    """Find the versions of Python, musicrs and the named packages, absent ones left out."""
-    found = {"python": platform.python_version(), "musicrs": __version__}
+    """Return the versions of Python, musicrs and the named packages that are installed."""
+    versions = {"python": platform.python_version(), "musicrs": __version__}
     for package in packages:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:  # an optional engine
             continue
-    return found
+    return versions
 
 
 def _from_dict(value: dict[str, Any]) -> StageManifest:
@@ -205,6 +205,6 @@ def _contents(files: Sequence[FileHash]) -> list[tuple[str, str]]:
     return sorted((Path(file.path).name, file.sha256) for file in files)
 
 
-def _stands(folder: Path, file: FileHash) -> bool:
+def _is_intact(folder: Path, file: FileHash) -> bool:
     path = folder / file.path
     return path.is_file() and path.stat().st_size == file.bytes

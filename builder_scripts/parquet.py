@@ -1,4 +1,4 @@
-"""Parquet files: written so that they appear under their name only when they are complete, and read as rows."""
+"""Parquet files: written in one step, and read as rows."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ ROWS_PER_GROUP = 50_000
 
 @contextmanager
 def replacing_parquet(path: Path, schema: Any) -> Iterator[Any]:
-    """Write a Parquet file that takes the place of `path` in one step.
+    """Write a Parquet file that replaces `path` in one step.
 
     Args:
-        path: The file to make or to replace; missing folders are made.
+        path: The file. Missing folders are created.
         schema: A `pyarrow.Schema`.
 
     Yields:
-        A `pyarrow.parquet.ParquetWriter`. If the block raises, what stood at `path` stays as it was. What a killed
-        process left behind (`_<name>.<pid>.tmp`, passed over by readers of the folder) goes with the next writing.
+        A `pyarrow.parquet.ParquetWriter`. If the block raises, the old file stays. The next call removes the partial
+        file of a killed process (`_<name>.<pid>.tmp`, which readers of the folder skip).
     """
     import pyarrow.parquet as pq
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(f"_{path.name}.*.tmp"):
-        left.unlink(missing_ok=True)
+    for leftover in path.parent.glob(f"_{path.name}.*.tmp"):
+        leftover.unlink(missing_ok=True)
     partial = path.with_name(f"_{path.name}.{os.getpid()}.tmp")
     try:
         with pq.ParquetWriter(partial, schema, compression="zstd") as writer:
@@ -48,11 +48,11 @@ def read_rows(path: Path, columns: Sequence[str], stage: str) -> list[dict[str, 
 
     Args:
         path: The file.
-        columns: Which.
-        stage: Who makes it, for messages.
+        columns: Names of the columns.
+        stage: The stage that writes the file, for messages.
 
     Raises:
-        UserError: There is no such file, or columns are missing.
+        UserError: The file or a column is missing.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baselines.launch import build_system
-from builder_scripts.llm import Model, Parameters, Request, Store, generate
+from builder_scripts.llm import AnswerCache, Model, Parameters, Request, generate
 from builder_scripts.llm.server import Server
 from musicrs_metric.base import chat, chat_attempt
 from musicrs_metric.errors import UserError
@@ -84,7 +84,7 @@ def test_a_stage_keeps_the_right_answer_or_the_reason(
     """A stage of the builder with two questions."""
     requests = [Request(f"question {n}", "test@1", SCHEMA, Parameters(max_tokens=200, seed=3)) for n in range(2)]
     file, expected = tmp_path / "answers.jsonl", behaviour.builder or behaviour.baselines
-    with chat_server(lambda body, before: _reply(behaviour, body, before)) as stub, Store(file) as store:
+    with chat_server(lambda body, before: _reply(behaviour, body, before)) as stub, AnswerCache(file) as store:
         server = Server(Model("stub"), stub.url, retries=2, timeout_s=0.3, concurrency=2)
         try:
             responses = generate(requests, server, store)

@@ -1,4 +1,4 @@
-"""Human validation: people judge category, links, entities and query of each thread, and agree on what they differ in.
+"""Annotation: annotators judge category, links, entities and query of each thread, and settle their disagreements.
 
 ```
 worklist.jsonl -> serve (the page) -> answers, one file per annotator

@@ -1,4 +1,4 @@
-"""How far the annotators are and how far they agree: figures, votes, and the questions that are left to settle."""
+"""Progress and agreement of annotators: figures, votes, and open disagreements."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from .disagreements import Disagreement, disagreements, write_disagreements
 from .judgement import Judgement
 from .kappa import LABELS, Kappa, cohen, fleiss, label
 from .shares import PAPER, Share, shares
-from .votes import About, Ballot, ballots
+from .votes import QuestionKind, QuestionVotes, collect_votes
 from .worklist import WorkItem
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What is known about the agreement of annotators.
+    """Agreement of annotators.
 
     Attributes:
-        finished: How many threads each annotator has finished.
-        overlap: How many threads have so many judgements, 0 included.
-        fleiss: Fleiss' kappa by kind of question; None where no question has two answers.
-        cohen: Cohen's kappa by pair of annotators and kind of question, likewise.
-        shares: What was changed, over all judgements.
-        ballots: All votes.
-        disagreements: The questions to settle.
+        finished: Number of finished threads by annotator.
+        overlap: Number of threads by number of judgements, 0 included.
+        fleiss: Fleiss' kappa by kind of question. None if no question has two answers.
+        cohen: Cohen's kappa by pair of annotators and kind of question. None if no question has two answers.
+        shares: Shares of changes, over all judgements.
+        all_votes: All votes.
+        disagreements: Questions to settle.
         resamples: Bootstrap resamples.
         seed: Seed of the bootstrap.
     """
 
     finished: Mapping[str, int]
     overlap: Mapping[int, int]
-    fleiss: Mapping[About, Kappa | None]
-    cohen: Mapping[tuple[str, str], Mapping[About, Kappa | None]]
+    fleiss: Mapping[QuestionKind, Kappa | None]
+    cohen: Mapping[tuple[str, str], Mapping[QuestionKind, Kappa | None]]
     shares: Mapping[str, Share]
-    ballots: Sequence[Ballot]
+    all_votes: Sequence[QuestionVotes]
     disagreements: Sequence[Disagreement]
     resamples: int
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types, without the votes."""
-        about = Counter(one.question.about for one in self.disagreements)
+        by_kind = Counter(disagreement.question.about for disagreement in self.disagreements)
         return {
             "finished": dict(self.finished),
             "threads_by_judgements": {str(n): threads for n, threads in self.overlap.items()},
@@ -61,7 +61,7 @@ class Agreement:
                 name: share._asdict() | {"value": share.value, "paper": PAPER[name]}
                 for name, share in self.shares.items()
             },
-            "disagreements": dict(about),
+            "disagreements": dict(by_kind),
             "interval_method": "percentile bootstrap over threads",
             "resamples": self.resamples,
             "seed": self.seed,
@@ -79,7 +79,7 @@ def agree(
         resamples: Bootstrap resamples.
         seed: Seed of the generator.
     """
-    votes = ballots(items, judged)
+    votes = collect_votes(items, judged)
     times = Counter(thread_id for threads in judged.values() for thread_id in threads)
     return Agreement(
         finished={name: len(threads) for name, threads in judged.items()},
@@ -91,27 +91,27 @@ def agree(
             if set(judged[pair[0]]) & set(judged[pair[1]])
         },
         shares=shares(items, (judgement for threads in judged.values() for judgement in threads.values())),
-        ballots=votes,
+        all_votes=votes,
         disagreements=disagreements(votes),
         resamples=resamples,
         seed=seed,
     )
 
 
-def write_agreement(folder: Path, found: Agreement, items: Sequence[WorkItem]) -> None:
+def write_agreement(folder: Path, agreement: Agreement, items: Sequence[WorkItem]) -> None:
     """Write `agreement.json`, `votes.csv` and `disagreements.csv`, each in one step.
 
     Args:
-        folder: Where to.
-        found: What was found.
+        folder: Output folder.
+        agreement: The agreement.
         items: The work list.
     """
-    write_text(folder / "agreement.json", [to_json(found.to_dict(), indent=2), "\n"])
-    write_disagreements(folder / "disagreements.csv", found.disagreements, items)
+    write_text(folder / "agreement.json", [to_json(agreement.to_dict(), indent=2), "\n"])
+    write_disagreements(folder / "disagreements.csv", agreement.disagreements, items)
     with replacing(folder / "votes.csv") as file:
         file.write(csv_line(("thread", "question", "subject", "annotator", "vote", "label")))
-        for ballot in found.ballots:
-            about = ballot.question.about
-            for annotator, vote in ballot.votes.items():
+        for entry in agreement.all_votes:
+            about = entry.question.about
+            for annotator, vote in entry.votes.items():
                 counted = label(about, vote) if about in LABELS else ""
-                file.write(csv_line((*ballot.question, annotator, vote, counted)))
+                file.write(csv_line((*entry.question, annotator, vote, counted)))

@@ -1,14 +1,12 @@
-"""Where answers are kept: one append-only file of JSON lines per annotator, in which the last line on a thread holds.
+"""Store of answers: one append-only file of JSON lines per annotator. The last line about a thread counts.
 
-A line is on disk before `save` returns. A process killed while it writes leaves half a line at the end; the next one
-is then written below it, and the half is passed over. Nothing is ever changed or removed, so a file can be copied,
-merged with another (one below the other) and read at any moment.
+A line is on disk before `save` returns. A kill may leave a torn line, which readers skip. No line is ever changed or
+removed, so a file can be copied, joined with another and read at any time.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import threading
 import unicodedata
@@ -18,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from musicrs_metric.base.files import to_json
+from musicrs_metric.base.jsonl_log import JsonlLog, read_log
 from musicrs_metric.errors import UserError, show
 
 from ..lines import parse_line
@@ -31,9 +30,9 @@ class Line:
     """One line of a file.
 
     Attributes:
-        annotator: Whose file it is.
-        at: When it was written: UTC, ISO 8601.
-        answers: What was answered; None where the annotator has only joined.
+        annotator: Name of the annotator.
+        at: Time of writing, UTC, ISO 8601.
+        answers: The answers. None for the line of joining.
     """
 
     annotator: str
@@ -49,10 +48,10 @@ class _File:
 
 
 def tidy_name(name: str) -> str:
-    """Return an annotator's name without needless blanks.
+    """Return the name of an annotator without superfluous blanks.
 
     Raises:
-        UserError: It is empty, too long, or holds more than letters, digits and a little punctuation.
+        UserError: The name is empty, too long, or has other characters than letters, digits and a little punctuation.
     """
     tidied = " ".join(unicodedata.normalize("NFC", name).split())
     if not _NAME.fullmatch(tidied):
@@ -60,14 +59,14 @@ def tidy_name(name: str) -> str:
     return tidied
 
 
-class AnswerStore:
-    """The answers of all annotators; safe to use from several threads.
+class AnnotationStore:
+    """Answers of all annotators. Safe to use from several threads.
 
     Args:
-        folder: Where the files lie; made with the first of them. Files are named by a hash, never by what people typed.
+        folder: Folder of the files, created with the first one. File names are hashes, never typed names.
 
     Attributes:
-        damaged: How many lines were passed over so far, because they are no answers: halves left by a kill.
+        damaged: Number of skipped lines, such as those torn by a kill.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,13 +76,13 @@ class AnswerStore:
         self._files: dict[Path, _File] = {}
 
     def join(self, name: str) -> str:
-        """Let an annotator in, known or new.
+        """Register an annotator, known or new.
 
         Returns:
-            The name as it was first written; case and blanks make no other person.
+            The name in its first spelling. Case and blanks do not make a new annotator.
 
         Raises:
-            UserError: The name is not fit to be one.
+            UserError: The name is not valid.
         """
         tidied = tidy_name(name)
         path = self._path(tidied)
@@ -95,27 +94,27 @@ class AnswerStore:
             return self._files[path].annotator
 
     def annotators(self) -> list[str]:
-        """Everybody who has joined, in a fixed order."""
+        """Return all annotators, in a fixed order."""
         with self._lock:
             self._refresh()
             return sorted(file.annotator for file in self._files.values())
 
     def answers(self, annotator: str) -> Mapping[str, Answers]:
-        """The last answers of an annotator, by thread; empty for a stranger."""
+        """Return the last answers of an annotator, by thread. Empty for an unknown name."""
         with self._lock:
             self._refresh()
             return dict(self._files.get(self._path(annotator), _File()).answers)
 
     def save(self, annotator: str, answers: Answers) -> None:
-        """Keep answers; they are on disk when this returns. What is kept already is not written again.
+        """Save answers. They are on disk when this returns. Equal answers are not written again.
 
         Args:
-            annotator: Who has joined.
+            annotator: A registered annotator.
             answers: All answers of one thread.
 
         Raises:
-            UserError: Nobody of that name has joined.
-            OSError: They could not be written; what was kept before still is.
+            UserError: No annotator has this name.
+            OSError: The answers cannot be written. Earlier answers are kept.
         """
         path = self._path(annotator)
         with self._lock:
@@ -129,32 +128,21 @@ class AnswerStore:
         return self.folder / f"{hashlib.sha256(tidy_name(name).casefold().encode()).hexdigest()[:16]}.jsonl"
 
     def _append(self, path: Path, line: Line) -> None:
-        new = not path.exists()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                if file.read() != b"\n":  # a kill or a full disk cut the last line short
-                    file.write(b"\n")
-            file.write(to_json(asdict(line)).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        if new:
-            _sync_folder(self.folder)
+        # Opened anew each time: a copy may have taken the place of the file since.
+        with JsonlLog(path, fsync="append") as log:
+            log.append([to_json(asdict(line))])
 
     def _refresh(self) -> None:
-        """Read what was written since the last time, by this process or another."""
+        """Read the lines that this process or another has written since the last time."""
         for path in sorted(self.folder.glob("*.jsonl")):
             file = self._files.get(path, _File())
             if path.stat().st_size < file.read:  # put back from a copy
                 file = _File()
-            with path.open("rb") as lines:
-                lines.seek(file.read)
-                for line in lines:
-                    if not line.endswith(b"\n"):
-                        break  # still being written, or cut short
-                    file.read += len(line)
-                    self._take(file, line, path)
+            for line in read_log(path, file.read):
+                if not line.complete:
+                    break  # still being written, or cut short
+                file.read = line.end
+                self._take(file, line.data, path)
             if file.annotator:
                 self._files[path] = file
 
@@ -171,12 +159,3 @@ class AnswerStore:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the name of a new file on disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

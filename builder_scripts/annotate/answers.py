@@ -1,4 +1,4 @@
-"""What one annotator has answered about one thread so far, just as it was ticked and typed, finished or not."""
+"""Raw entries of one annotator about one thread, finished or not."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .worklist import Category, WorkItem
 
 @dataclass(frozen=True, slots=True)
 class LinkAnswer:
-    """What was answered about a link.
+    """Answer about a link.
 
     Attributes:
-        video_id: The link's video.
-        valid: Whether it leads to the music that the thread is about; None where there is no answer yet.
-        instead: The right link, as typed; empty where there is none.
+        video_id: Video of the link.
+        valid: The link leads to the music of the thread. None without an answer.
+        instead: The correct link, as typed. Empty for none.
     """
 
     video_id: str
@@ -25,12 +25,12 @@ class LinkAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EntityAnswer:
-    """What was answered about an entity.
+    """Answer about an entity.
 
     Attributes:
-        kind: What it is.
-        name: Its name.
-        relevant: Whether it is music that belongs to the conversation; None where there is no answer yet.
+        kind: Kind of the entity.
+        name: Name of the entity.
+        relevant: The entity belongs to the thread. None without an answer.
     """
 
     kind: Kind
@@ -40,17 +40,17 @@ class EntityAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All that was answered about a thread.
+    """All answers about a thread.
 
     Attributes:
         thread_id: The thread.
-        category: What it is about; None where there is no answer yet.
-        query: The request, edited or not.
+        category: Category of the thread. None without an answer.
+        query: The query, edited or not.
         links: One answer per link of the thread.
-        more_links: Missing links, one a line, as typed.
+        more_links: Missing links, one per line, as typed.
         entities: One answer per entity of the thread.
-        more_entities: Missing entities, one a line as `kind: name`, as typed.
-        done: Whether the annotator has finished the thread; `judgement.problems` then finds none.
+        more_entities: Missing entities as `kind: name`, one per line, as typed.
+        done: The annotator has finished the thread, without `judgement.problems`.
     """
 
     thread_id: str
@@ -64,7 +64,7 @@ class Answers:
 
 
 def no_answers(item: WorkItem) -> Answers:
-    """The form before anybody has touched it: the derived query and nothing else."""
+    """Return an empty form, with the derived query."""
     return Answers(
         thread_id=item.thread_id,
         category=None,
@@ -77,14 +77,14 @@ def no_answers(item: WorkItem) -> Answers:
 
 
 def fit(item: WorkItem, answers: Answers) -> Answers:
-    """Bring stored answers in line with a work list that was made anew: old questions go, new ones are unanswered.
+    """Fit stored answers to a new work list. Old questions disappear, and new ones have no answer.
 
     Args:
-        item: The thread as it is now.
-        answers: What was answered when its links or entities were others.
+        item: The thread in the new work list.
+        answers: Answers from an older work list.
 
     Returns:
-        The answers, in the order of the item; no longer done where it has a new question.
+        The answers, in the order of the item. They are not done if there is a new question.
     """
     links = {link.video_id: link for link in answers.links}
     entities = {(entity.kind, entity.name): entity for entity in answers.entities}

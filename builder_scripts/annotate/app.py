@@ -1,4 +1,4 @@
-"""The page, wired: what is sent when something is answered, and what is shown then. `desk` decides, `screen` shows."""
+"""Events of the page. `session` decides, `screen` shows."""
 
 from __future__ import annotations
 
@@ -14,57 +14,57 @@ from musicrs_metric.errors import UserError
 from . import page
 from .form import Shape, read_fields
 from .screen import Screen
-from .session import Desk, Sent, Step
+from .session import AnnotationSession, Sent, Step
 
 _HERE = Path(__file__).parent
 
 
-class _Kept(NamedTuple):
-    told: str
-    go_on: bool
+class _Saved(NamedTuple):
+    status: str
+    may_leave: bool
 
 
-def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
-    """Make the page.
+def build(session: AnnotationSession, files: Mapping[str, Path]) -> gr.Blocks:
+    """Build the page.
 
     Args:
-        desk: What it works on.
+        session: The work list and its answers.
         files: Downloaded audio by video id.
     """
     with gr.Blocks(title="MusiCRS annotation", analytics_enabled=False) as blocks:
-        screen = Screen(Shape.of(desk.items.values()), files)
+        screen = Screen(Shape.of(session.items.values()), files)
 
-        def keep(values: tuple[Any, ...], request: gr.Request, *, done: bool) -> _Kept:
+        def save(values: tuple[Any, ...], request: gr.Request, *, done: bool) -> _Saved:
             annotator, thread_id, clock, *flat = values
             at = float(clock or 0)
             try:
-                answers = read_fields(desk.item(thread_id), screen.shape, flat, done=done)
-                left = desk.save(annotator, answers, Sent(str(request.session_hash), at))
+                answers = read_fields(session.item(thread_id), screen.shape, flat, done=done)
+                left = session.save(annotator, answers, Sent(str(request.session_hash), at))
             except (UserError, OSError) as error:
-                return _Kept(page.status(f"Not saved: {error}"), go_on=False)
+                return _Saved(page.status(f"Not saved: {error}"), may_leave=False)
             if done and left:
-                return _Kept(page.status("Saved, but not finished:", left, sent=at), go_on=False)
-            return _Kept(page.status(f"Saved at {datetime.now():%H:%M:%S}", sent=at), go_on=True)
+                return _Saved(page.status("Saved, but not finished:", left, sent=at), may_leave=False)
+            return _Saved(page.status(f"Saved at {datetime.now():%H:%M:%S}", sent=at), may_leave=True)
 
         def autosave(request: gr.Request, *values: Any) -> str:
-            return keep(values, request, done=False).told
+            return save(values, request, done=False).status
 
         def leave_for(step: Step, *, done: bool = False) -> Callable[..., dict[Any, Any]]:
             def move(request: gr.Request, *values: Any) -> dict[Any, Any]:
-                kept = keep(values, request, done=done)
-                if not kept.go_on:
-                    return {screen.saved: kept.told}
-                return screen.fill(desk.view(values[0], values[1], step), kept.told)
+                saved = save(values, request, done=done)
+                if not saved.may_leave:
+                    return {screen.saved: saved.status}
+                return screen.fill(session.view(values[0], values[1], step), saved.status)
 
             return move
 
         def join(name: str, thread_id: str | None = None) -> dict[Any, Any]:
             try:
-                return screen.fill(desk.join(name, thread_id))
+                return screen.fill(session.join(name, thread_id))
             except (UserError, OSError) as error:
                 return {screen.notice: page.status(str(error))}
 
-        def come_back(request: gr.Request) -> dict[Any, Any]:
+        def restore(request: gr.Request) -> dict[Any, Any]:
             name = request.query_params.get("annotator")
             return join(name, request.query_params.get("thread")) if name else {screen.notice: ""}
 
@@ -82,25 +82,25 @@ def build(desk: Desk, files: Mapping[str, Path]) -> gr.Blocks:
         ):
             button.click(move, sent, screen.all, **stamped).then(None, **after)
         gr.on([screen.start.click, screen.name.submit], join, screen.name, screen.all, **quiet).then(None, **after)
-        blocks.load(come_back, None, screen.all, **quiet).then(None, **after)
+        blocks.load(restore, None, screen.all, **quiet).then(None, **after)
     blocks.queue(default_concurrency_limit=8)
     return blocks
 
 
-def serve(desk: Desk, files: Mapping[str, Path], *, host: str, port: int) -> None:
-    """Serve the page until it is stopped.
+def serve(session: AnnotationSession, files: Mapping[str, Path], *, host: str, port: int) -> None:
+    """Serve the page until the process stops.
 
     Args:
-        desk: What it works on.
+        session: The work list and its answers.
         files: Downloaded audio by video id.
-        host: Address to listen on.
-        port: Port to listen on.
+        host: Host name or IP address of the server.
+        port: Port of the server.
 
     Raises:
         UserError: The port is taken.
     """
     try:
-        build(desk, files).launch(
+        build(session, files).launch(
             server_name=host, server_port=port, allowed_paths=sorted({str(file.parent) for file in files.values()}),
             css=(_HERE / "style.css").read_text(encoding="utf-8"),
             head=f"<script>{(_HERE / 'page.js').read_text(encoding='utf-8')}</script>",

@@ -1,8 +1,8 @@
-"""Who judges which thread: each goes to the same number of annotators, and a newcomer takes a share from everybody.
+"""Assignment of threads to annotators: each thread has the same number, and a new annotator takes a share from all.
 
-Rendezvous hashing (Thaler and Ravishankar 1998, doi:10.1109/90.663936): every annotator has a random-looking but fixed
-weight for every thread, and the heaviest take it. Nobody has to be known in advance; when the (n+1)st annotator joins,
-one thread in n+1 changes hands, and only among those that nobody has begun.
+Rendezvous hashing (Thaler and Ravishankar 1998, doi:10.1109/90.663936): every annotator has a fixed pseudo-random
+weight for every thread, and the heaviest get it. Annotators need not be known in advance. If annotator n+1 joins, one
+thread in n+1 moves, and only threads without answers move.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 
 
-def deal(
+def assign(
     thread_ids: Iterable[str],
     annotators: Collection[str],
     overlap: int,
     begun: Mapping[str, Collection[str]],
     resting: Collection[str] = (),
 ) -> dict[str, list[str]]:
-    """Give every thread to its annotators.
+    """Assign threads to annotators.
 
     Args:
         thread_ids: The threads, in the order of the work list.
-        annotators: Everybody.
-        overlap: How many annotators each thread is to have, at least 1; fewer where there are no more.
-        begun: By thread, who has answered anything about it. They keep it, and hold one of its places each.
-        resting: Annotators who get nothing new.
+        annotators: All annotators.
+        overlap: Number of annotators per thread, at least 1. There may be fewer annotators.
+        begun: Annotators with any answer, by thread. They keep the thread, and count towards `overlap`.
+        resting: Annotators without new threads.
 
     Returns:
-        The threads of each annotator, in the given order; a function of the arguments alone.
+        The threads of each annotator, in the given order. They depend on the arguments alone.
     """
     shares: dict[str, list[str]] = {annotator: [] for annotator in annotators}
     for thread_id in thread_ids:

@@ -1,11 +1,13 @@
-"""`python -m builder_scripts annotate`: people judge the threads, and what they differ in is settled."""
+"""`python -m builder_scripts annotate`: annotators judge the threads and settle their disagreements."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ..pipeline.option_command import WorkFolder, option_command
+from .options import AnnotateOptions
 
 if TYPE_CHECKING:
     from .agree import Agreement
@@ -13,26 +15,24 @@ if TYPE_CHECKING:
 
 annotate = typer.Typer(
     name="annotate",
-    help="Have people judge category, links, entities and query of each thread, and settle what they differ in.",
+    help="Let annotators judge category, links, entities and query of each thread, and settle their disagreements.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-WorkFolder = Annotated[Path, typer.Option("--work", help="Work folder of the corpus.")]
 
 
 @annotate.command()
 def prepare(work: WorkFolder) -> None:
     """Write the work list of the corpus: -> gold/worklist.jsonl.
 
-    Answers that were given before it was made anew are kept; new questions are asked.
+    Earlier answers are kept. New questions have no answer.
     """
     from ..layout import Work
     from ..lines import write_lines
-    from . import places
     from .prepare import work_items
 
     items = work_items(Work(work))
-    path = places.worklist(Work(work))
+    path = Work(work).worklist
     write_lines(path, items)
     typer.echo(f"{len(items):,} threads -> {path}")
 
@@ -40,29 +40,30 @@ def prepare(work: WorkFolder) -> None:
 @annotate.command()
 def serve(
     work: WorkFolder,
-    overlap: Annotated[int, typer.Option(min=1, help="How many annotators each thread is to have.")] = 2,
+    overlap: Annotated[int, typer.Option(min=1, help="Number of annotators per thread.")] = 2,
     resting: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Annotator who gets nothing new; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Annotator who gets no new threads. May be repeated.")
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; there is no password.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 7860,
+    host: Annotated[
+        str, typer.Option(help="Host name or IP address of the server. There is no password.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the server.")] = 7860,
 ) -> None:
-    """Serve the page on which annotators work; stop it with Ctrl-C at any time, nothing is lost."""
+    """Serve the annotation page. Stop it with Ctrl-C at any time: all answers are saved."""
     from musicrs_dataset.audio.fetch.cache import AudioCache
 
     from ..layout import Work
-    from . import places
-    from .annotation_store import AnswerStore
-    from .session import Desk
+    from .annotation_store import AnnotationStore
+    from .session import AnnotationSession
     from .worklist import read_worklist
 
     folder = Work(work)
-    items = read_worklist(places.worklist(folder))
-    from .app import serve as listen  # takes seconds, which nobody should wait to be told of a missing work list
+    items = read_worklist(folder.worklist)
+    from .app import serve as listen  # takes seconds, and a missing work list must be reported before
 
-    desk = Desk(items, AnswerStore(places.answers(folder)), overlap, resting or ())
+    session = AnnotationSession(items, AnnotationStore(folder.annotations), overlap, resting or ())
     typer.echo(f"http://{host}:{port} (Ctrl-C stops it)")
-    listen(desk, AudioCache(folder.audio).videos(), host=host, port=port)
+    listen(session, AudioCache(folder.audio).videos(), host=host, port=port)
 
 
 @annotate.command()
@@ -72,85 +73,72 @@ def agree(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Say how far annotators are and agree: -> private/agreement/agreement.json, votes.csv, disagreements.csv."""
+    """Report progress and agreement: -> agreement.json, votes.csv, disagreements.csv in private/agreement/."""
     from rich.console import Console
 
     from musicrs_metric.base.output import print_json
     from musicrs_metric.errors import count
 
     from ..layout import Work
-    from . import places
     from .agree import agree as compare
     from .agree import write_agreement
-    from .annotation_store import AnswerStore
+    from .annotation_store import AnnotationStore
     from .votes import finished
     from .worklist import read_worklist
 
     folder = Work(work)
-    items = read_worklist(places.worklist(folder))
-    store = AnswerStore(places.answers(folder))
-    told = Console(stderr=True)
-    with told.status("comparing"):
-        found = compare(items, finished(items, store), resamples=resamples, seed=seed)
-    write_agreement(places.agreement(folder), found, items)
+    items = read_worklist(folder.worklist)
+    store = AnnotationStore(folder.annotations)
+    console = Console(stderr=True)
+    with console.status("comparing"):
+        agreement = compare(items, finished(items, store), resamples=resamples, seed=seed)
+    write_agreement(folder.agreement, agreement, items)
     if store.damaged:
-        told.print(f"{count(store.damaged, 'damaged line')} passed over", style="yellow")
+        console.print(f"{count(store.damaged, 'damaged line')} skipped", style="yellow")
     if as_json:
-        print_json(found.to_dict())
+        print_json(agreement.to_dict())
     else:
-        _print(found)
-    told.print(f"wrote {places.agreement(folder)}", markup=False, highlight=False, soft_wrap=True)
+        _print(agreement)
+    console.print(f"wrote {folder.agreement}", markup=False, highlight=False, soft_wrap=True)
 
 
 @annotate.command()
-def settle(
-    work: WorkFolder,
-    decisions: Annotated[Path | None, typer.Option(help="disagreements.csv with the column settled filled in.")] = None,
-    majority: Annotated[
-        bool, typer.Option("--majority", help="Let more than half of the annotators decide what is not settled.")
-    ] = False,
-    labels: Annotated[Path | None, typer.Option(help="A labels file in place of the annotators.")] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Leave out threads that nobody has finished.")] = False,
-) -> None:
+@option_command(AnnotateOptions)
+def settle(work: WorkFolder, options: AnnotateOptions) -> None:
     """Make the labels that later stages use: -> gold/labels.jsonl."""
-    from musicrs_metric.errors import UserError
-
     from ..layout import Work
-    from ..pipeline.stage import tell
-    from .run import Settling, run
+    from ..pipeline.stage import print_result
+    from .run import run
 
-    if labels is not None and (decisions is not None or majority):
-        raise UserError("--labels takes the place of the annotators; leave out --decisions and --majority")
-    manifest, new = run(Work(work), Settling(decisions, majority, labels, partial))
-    tell(manifest, new, Work(work).labels)
+    print_result(run(Work(work), options), Work(work).labels)
 
 
-def _print(found: Agreement) -> None:
+def _print(agreement: Agreement) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     console = Console()
-    finished = ", ".join(f"{name} {n:,}" for name, n in found.finished.items())
+    finished = ", ".join(f"{name} {n:,}" for name, n in agreement.finished.items())
     console.print(f"Threads finished: {finished or 'none'}", markup=False, highlight=False)
-    overlap = ", ".join(f"{threads:,} with {n}" for n, threads in found.overlap.items())
+    overlap = ", ".join(f"{threads:,} with {n}" for n, threads in agreement.overlap.items())
     console.print(f"Threads by judgements: {overlap}", markup=False, highlight=False)
     kappas = Table(
-        "annotators", *found.fleiss, title="Kappa [95 % interval], share of equal answers", title_justify="left"
+        "annotators", *agreement.fleiss, title="Kappa [95 % interval], share of equal answers", title_justify="left"
     )
-    kappas.add_row("all (Fleiss)", *(_cell(kappa) for kappa in found.fleiss.values()))
-    for pair, row in found.cohen.items():
+    kappas.add_row("all (Fleiss)", *(_cell(kappa) for kappa in agreement.fleiss.values()))
+    for pair, row in agreement.cohen.items():
         kappas.add_row(escape(" - ".join(pair)), *(_cell(kappa) for kappa in row.values()))
     console.print(kappas)
-    every = [*found.fleiss.values(), *(kappa for row in found.cohen.values() for kappa in row.values())]
+    every = [*agreement.fleiss.values(), *(kappa for row in agreement.cohen.values() for kappa in row.values())]
     for reason in dict.fromkeys(kappa.reason for kappa in every if kappa is not None and kappa.reason is not None):
         console.print(f"No interval: {reason}.", markup=False, highlight=False)
     changed = Table("share", "", "here", "paper", title="What was changed", title_justify="left")
-    for name, share in found.to_dict()["shares"].items():
+    for name, share in agreement.to_dict()["shares"].items():
         value = "" if share["value"] is None else f"{100 * share['value']:.1f} %"
         changed.add_row(name, f"{share['part']:,} of {share['whole']:,}", value, f"{100 * share['paper']:.1f} %")
     console.print(changed)
-    console.print(f"To settle: {len(found.disagreements):,} questions", highlight=False)
+    console.print(f"To settle: {len(agreement.disagreements):,} questions", highlight=False)
 
 
 def _cell(kappa: Kappa | None) -> str:

@@ -1,11 +1,11 @@
-"""Questions on which annotators differ, as a CSV file that a person settles in a spreadsheet.
+"""Disagreements of annotators, as a CSV file that a person settles in a spreadsheet.
 
 | column | |
 |---|---|
-| `row` | names the question with its votes; leave it as it is |
-| `thread`, `title`, `question`, `subject` | what it is about |
-| `choices` | the votes, numbered, with how many people gave each |
-| `settled` | to be filled: the number of a choice, or an answer of one's own |
+| `row` | id of the question with its votes; do not change it |
+| `thread`, `title`, `question`, `subject` | the question |
+| `choices` | the votes, numbered, with their counts |
+| `settled` | to fill in: the number of a choice, or another answer |
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from musicrs_metric.base.text import guarded as guarded
 from musicrs_metric.errors import UserError, show, some
 
 from .judgement import canonical_url, read_entity
-from .votes import LEAVE_OUT, About, Ballot, Question
+from .votes import LEAVE_OUT, Question, QuestionKind, QuestionVotes
 from .worklist import CATEGORIES, MUSIC, WorkItem
 
 COLUMNS = ("row", "thread", "title", "question", "subject", "choices", "settled")
-_WORDS: Mapping[About, tuple[str, ...]] = {
+_WORDS: Mapping[QuestionKind, tuple[str, ...]] = {
     "category": CATEGORIES,
     "link": ("valid", "invalid"),
     "added link": (LEAVE_OUT,),
@@ -36,10 +36,10 @@ _WORDS: Mapping[About, tuple[str, ...]] = {
     "added entity": (LEAVE_OUT,),
     "query": (),
 }
-_ALLOWED: Mapping[About, str] = {
+_ALLOWED: Mapping[QuestionKind, str] = {
     "category": "music, pop culture or other",
-    "link": "valid, invalid or an address of YouTube",
-    "added link": f"{LEAVE_OUT} or an address of YouTube",
+    "link": "valid, invalid or a YouTube URL",
+    "added link": f"{LEAVE_OUT} or a YouTube URL",
     "entity": "relevant or irrelevant",
     "added entity": f"{LEAVE_OUT} or an entity as kind: name",
     "query": "or a text",
@@ -47,7 +47,7 @@ _ALLOWED: Mapping[About, str] = {
 
 
 class Disagreement(NamedTuple):
-    """A question with more than one answer.
+    """Question with more than one answer.
 
     Attributes:
         question: The question.
@@ -59,69 +59,68 @@ class Disagreement(NamedTuple):
 
     @property
     def row(self) -> str:
-        """A name that changes with the question and its answers, so that a decision is never applied to others."""
+        """Id of the question and its answers, so that a decision never applies to others."""
         digest = hashlib.sha256("\0".join((*self.question, *(answer for answer, _ in self.choices))).encode())
         return f"q-{digest.hexdigest()[:12]}"  # digits alone, or with an e, would be a number to a spreadsheet
 
     @property
     def majority(self) -> str | None:
-        """The answer that more than half of the votes have, if there is one."""
+        """The answer of more than half of the votes. None if there is none."""
         answer, most = self.choices[0]
         return answer if 2 * most > sum(n for _, n in self.choices) else None
 
 
-def disagreements(ballots: Iterable[Ballot]) -> list[Disagreement]:
-    """Find the questions on which annotators differ.
+def disagreements(all_votes: Iterable[QuestionVotes]) -> list[Disagreement]:
+    """Find the questions with different answers.
 
     Args:
-        ballots: All ballots.
+        all_votes: The votes on all questions.
 
     Returns:
-        In the order of the ballots. Threads that nobody takes for music go no further, so nothing is asked about them
-        but their category.
+        In the order of the votes. For threads without a vote for music, only the category counts: they are dropped.
     """
-    given = list(ballots)
+    entries = list(all_votes)
     music = {
-        ballot.question.thread_id
-        for ballot in given
-        if ballot.question.about == "category" and MUSIC in ballot.votes.values()
+        entry.question.thread_id
+        for entry in entries
+        if entry.question.about == "category" and MUSIC in entry.votes.values()
     }
     return [
-        Disagreement(ballot.question, tuple(choices))
-        for ballot in given
-        if len(choices := ballot.choices()) > 1
-        and (ballot.question.about == "category" or ballot.question.thread_id in music)
+        Disagreement(entry.question, tuple(choices))
+        for entry in entries
+        if len(choices := entry.choices()) > 1
+        and (entry.question.about == "category" or entry.question.thread_id in music)
     ]
 
 
-def write_disagreements(path: Path, found: Iterable[Disagreement], items: Iterable[WorkItem]) -> None:
+def write_disagreements(path: Path, rows: Iterable[Disagreement], items: Iterable[WorkItem]) -> None:
     """Write the file in one step, with no cell that a spreadsheet takes for a formula."""
     titles = {item.thread_id: item.title for item in items}
     with replacing(path) as file:
         file.write("\ufeff")  # without it a spreadsheet may take UTF-8 for something else
         file.write(csv_line(COLUMNS, end="\r\n"))
-        for one in found:
-            choices = "\n".join(f"{n}: {answer} ({votes})" for n, (answer, votes) in enumerate(one.choices, 1))
-            thread_id, about, subject = one.question
-            cells = (one.row, thread_id, titles[thread_id], about, subject, choices, "")
+        for row in rows:
+            choices = "\n".join(f"{n}: {answer} ({votes})" for n, (answer, votes) in enumerate(row.choices, 1))
+            thread_id, about, subject = row.question
+            cells = (row.row, thread_id, titles[thread_id], about, subject, choices, "")
             file.write(csv_line(cells, end="\r\n"))
 
 
-def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, str]:
-    """Read a settled file.
+def read_decisions(path: Path, current: Sequence[Disagreement]) -> dict[Question, str]:
+    """Read a file with decisions.
 
     Args:
-        path: The file, as it was written or as a spreadsheet saved it.
-        found: The disagreements as they are now.
+        path: The file, also after a spreadsheet has saved it.
+        current: The current disagreements.
 
     Returns:
-        Decision by question; rows that are not settled are left out.
+        Decision by question. Rows without a decision are skipped.
 
     Raises:
-        UserError: There is no such file, a column is missing, a row belongs to no disagreement or appears twice, or a
-            decision is none that the question can have.
+        UserError: The file or a column is missing, a row belongs to no disagreement or appears twice, or the question
+            cannot have this decision.
     """
-    known = {one.row: one for one in found}
+    known = {disagreement.row: disagreement for disagreement in current}
     decisions: dict[Question, str] = {}
     for where, row in _rows(path):
         settled, name = unguarded(row["settled"] or "").strip(), (row["row"] or "").strip()
@@ -141,15 +140,15 @@ def read_decisions(path: Path, found: Sequence[Disagreement]) -> dict[Question, 
 
 def _rows(path: Path) -> list[tuple[str, Mapping[str, str | None]]]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # with line ends as they are: some stand inside cells
+        text = path.read_bytes().decode("utf-8-sig")  # with line ends unchanged: some are inside cells
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; expected disagreements.csv with the column settled filled in") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text; save it as CSV UTF-8") from error
     header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    # Where the comma is the decimal mark, spreadsheets separate cells with semicolons.
+    # If the comma is the decimal mark, spreadsheets separate cells with semicolons.
     delimiter = ";" if header.count(";") > header.count(",") else ","
-    # Not `splitlines`, which also cuts at separators that stand inside a title.
+    # Not `splitlines`, which also cuts at separators inside a title.
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     missing = [name for name in ("row", "settled") if name not in (lines.fieldnames or ())]
     if missing:
@@ -168,7 +167,7 @@ def _decision(one: Disagreement, settled: str, where: str) -> str:
     return answer
 
 
-def _own_answer(about: About, settled: str) -> str | None:
+def _own_answer(about: QuestionKind, settled: str) -> str | None:
     lower = settled.lower()
     if lower in _WORDS[about]:
         return lower

@@ -1,4 +1,4 @@
-"""The answers as values of the page's fields, and back."""
+"""Answers as values of the fields of the page, and back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _BEFORE, _AFTER = 30, 60
 
 
 class Shape(NamedTuple):
-    """How many fields of each kind the page has.
+    """Number of fields of each kind on the page.
 
     Attributes:
-        links: Links of the longest thread.
-        entities: Entities of the richest one.
+        links: Largest number of links of a thread.
+        entities: Largest number of entities of a thread.
     """
 
     links: int
@@ -28,21 +28,21 @@ class Shape(NamedTuple):
 
     @staticmethod
     def of(items: Iterable[WorkItem]) -> Shape:
-        """The smallest page on which every thread has room."""
+        """Return the smallest shape that fits every thread."""
         sizes = [(len(item.links), len(item.entities)) for item in items]
         return Shape(max(links for links, _ in sizes), max(entities for _, entities in sizes))
 
 
 class Fields(NamedTuple):
-    """Values of the page's fields; fields beyond the thread's own links and entities are None.
+    """Values of the fields of the page. Fields without a link or entity are None.
 
     Attributes:
         category: One of the categories, or None.
-        query: The request.
-        more_links: Missing links, one a line.
-        more_entities: Missing entities, one a line.
+        query: The query.
+        more_links: Missing links, one per line.
+        more_entities: Missing entities, one per line.
         valid: Per link `yes`, `no` or None.
-        instead: Per link the right one.
+        instead: Per link the correct one.
         relevant: Per entity `yes`, `no` or None.
     """
 
@@ -55,12 +55,12 @@ class Fields(NamedTuple):
     relevant: tuple[str | None, ...]
 
     def flat(self) -> list[str | None]:
-        """All values, in the order of the page's fields."""
+        """Return all values, in the order of the fields of the page."""
         return [*self[:4], *self.valid, *self.instead, *self.relevant]
 
 
 def write_fields(answers: Answers, shape: Shape) -> Fields:
-    """Put answers into fields."""
+    """Return the values of the fields for answers."""
     links, entities = answers.links, answers.entities
     none = (None,) * (shape.links - len(links))
     return Fields(
@@ -75,16 +75,16 @@ def write_fields(answers: Answers, shape: Shape) -> Fields:
 
 
 def read_fields(item: WorkItem, shape: Shape, flat: Sequence[Any], *, done: bool) -> Answers:
-    """Read answers out of the fields.
+    """Read answers from the fields.
 
     Args:
-        item: The thread that they are about.
-        shape: The page's.
-        flat: Values in the order of `Fields.flat`, as a browser sent them.
-        done: Whether the annotator asks for the thread to be finished.
+        item: The thread.
+        shape: Shape of the page.
+        flat: Values from a browser, in the order of `Fields.flat`.
+        done: The annotator wants to finish the thread.
 
     Raises:
-        UserError: A text is longer than `LONGEST`, or there is no such category.
+        UserError: A text is longer than `LONGEST`, or the category is unknown.
     """
     values = [_text(value) for value in flat]
     category, query, more_links, more_entities = values[:4]
@@ -98,13 +98,13 @@ def read_fields(item: WorkItem, shape: Shape, flat: Sequence[Any], *, done: bool
         known,
         query,
         tuple(
-            LinkAnswer(link.video_id, _truth(said), typed)
-            for link, said, typed in zip(item.links, valid, instead, strict=False)
+            LinkAnswer(link.video_id, _truth(word), typed)
+            for link, word, typed in zip(item.links, valid, instead, strict=False)
         ),
         more_links,
         tuple(
-            EntityAnswer(entity.kind, entity.name, _truth(said))
-            for entity, said in zip(item.entities, relevant, strict=False)
+            EntityAnswer(entity.kind, entity.name, _truth(word))
+            for entity, word in zip(item.entities, relevant, strict=False)
         ),
         more_entities,
         done,
@@ -112,7 +112,7 @@ def read_fields(item: WorkItem, shape: Shape, flat: Sequence[Any], *, done: bool
 
 
 def entity_label(item: WorkItem, entity: Entity) -> str:
-    """What stands above an entity's field: its kind and name, who names it, and a piece of the first such text."""
+    """Return the label of an entity: kind and name, its sources, and an excerpt of the first one."""
     texts = {item.thread_id: f"{item.title} {item.text}"} | {reply.id: reply.text for reply in item.replies}
     naming = [texts[name] for name in entity.named_in if name in texts]
     by = "the asker" if item.thread_id in entity.named_in else ""
@@ -124,13 +124,13 @@ def entity_label(item: WorkItem, entity: Entity) -> str:
 
 def _around(text: str, name: str) -> str:
     flat = " ".join(text.split())
-    place = max(flat.lower().find(name.lower()), 0)
-    start, end = max(place - _BEFORE, 0), place + len(name) + _AFTER
+    position = max(flat.lower().find(name.lower()), 0)
+    start, end = max(position - _BEFORE, 0), position + len(name) + _AFTER
     return f"{'…' if start else ''}{flat[start:end]}{'…' if end < len(flat) else ''}"
 
 
-def _word(said: bool | None) -> str | None:
-    return None if said is None else YES if said else NO
+def _word(answer: bool | None) -> str | None:
+    return None if answer is None else YES if answer else NO
 
 
 def _truth(word: str) -> bool | None:

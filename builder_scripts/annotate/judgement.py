@@ -1,4 +1,4 @@
-"""What finished answers mean: a category, a verdict for each link and entity, and a query."""
+"""Judgements from finished answers: category, query, and a verdict for each link and entity."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ EntityVerdict = Literal["relevant", "irrelevant", "added"]
 
 @dataclass(frozen=True, slots=True)
 class JudgedLink:
-    """A link with its verdict.
+    """Link with its verdict.
 
     Attributes:
         verdict: `invalid` links are discarded; all others are kept.
         video_id: The video to use, or the discarded one.
-        start_s: Where in it the link starts, in seconds.
-        url: The link as the thread has it, or a canonical one where it was corrected or added.
-        proposed: The video of the link as it was proposed; None where it was added.
+        start_s: Start in the video, in seconds.
+        url: The link as in the thread, or a canonical one if it was corrected or added.
+        proposed: Video of the proposed link. None for an added link.
     """
 
     verdict: LinkVerdict
@@ -40,12 +40,12 @@ class JudgedLink:
 
 @dataclass(frozen=True, slots=True)
 class JudgedEntity:
-    """An entity with its verdict.
+    """Entity with its verdict.
 
     Attributes:
         verdict: `irrelevant` entities are removed; all others are kept.
-        kind: What it is.
-        name: Its name.
+        kind: Kind of the entity.
+        name: Name of the entity.
     """
 
     verdict: EntityVerdict
@@ -55,15 +55,15 @@ class JudgedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What people decided about a thread; one line of the labels file.
+    """Decisions about a thread: one line of the labels file.
 
     Attributes:
         thread_id: The thread.
-        category: What it is about; only `music` goes into the benchmark.
-        query: The request.
-        links: Judged links, in the order of the thread; complete where the category is `music`.
-        entities: Judged entities, likewise.
-        judges: How many people judged the thread.
+        category: Category. Only `music` goes into the benchmark.
+        query: The query.
+        links: Judged links, in the order of the thread. Complete if the category is `music`.
+        entities: Judged entities, in the order of the thread. Complete if the category is `music`.
+        judges: Number of annotators of the thread.
     """
 
     thread_id: str
@@ -74,7 +74,7 @@ class Judgement:
     judges: int = 1
 
     def kept_links(self) -> tuple[Link, ...]:
-        """The links to use, each video once, as a dataset record has them; their sound is yet to be asked for."""
+        """Return the links to use, each video once, as in a record of the dataset. Their status is unknown."""
         kept: dict[str, Link] = {}
         for link in self.links:
             if link.verdict != "invalid":
@@ -82,12 +82,12 @@ class Judgement:
         return tuple(kept.values())
 
     def kept_entities(self) -> tuple[tuple[Kind, str], ...]:
-        """Kind and name of the entities to use."""
+        """Return kind and name of the entities to use."""
         return tuple((entity.kind, entity.name) for entity in self.entities if entity.verdict != "irrelevant")
 
 
 def canonical_url(url: str) -> str | None:
-    """Write a YouTube link in the one form that settled links have, or None where it names no video.
+    """Return a YouTube link in canonical form. None if it names no video.
 
     Examples:
         >>> canonical_url("youtu.be/jNQXAC9IVRw?si=x&t=1m30s")
@@ -101,42 +101,42 @@ def canonical_url(url: str) -> str | None:
 
 
 def read_entity(line: str) -> Entity | None:
-    """Read a typed entity, `song: So What`; None where the line is not of that form."""
+    """Read a typed entity, `song: So What`. None for a line of another form."""
     kind, colon, name = (part.strip() for part in line.partition(":"))
     known = next((known for known in KINDS if known == kind.lower()), None)
     return Entity(known, " ".join(name.split())) if known and colon and normalise(name) else None
 
 
 def problems(item: WorkItem, answers: Answers) -> list[str]:
-    """Say what keeps a thread from being finished.
+    """List the problems of an unfinished thread.
 
-    Links and entities of a thread that is not about music need no answer: it goes no further.
+    Links and entities of a thread without music need no answer, because the thread is dropped.
 
     Args:
         item: The thread.
-        answers: What was answered, fitting the item.
+        answers: The answers, fitted to the item.
 
     Returns:
-        One line per problem; empty where there is none.
+        One line per problem.
     """
-    found = [*_link_problems(answers), *_added_problems(item, answers)]
+    lines = [*_link_problems(answers), *_added_problems(item, answers)]
     if answers.category is None:
-        return ["say what the thread is about", *found]
+        return ["say what the thread is about", *lines]
     if answers.category != MUSIC:
-        return found
+        return lines
     open_links = sum(link.valid is None and not link.instead.strip() for link in answers.links)
     open_entities = sum(entity.relevant is None for entity in answers.entities)
     if open_links:
-        found.append(f"{count(open_links, 'link')} without an answer")
+        lines.append(f"{count(open_links, 'link')} without an answer")
     if open_entities:
-        found.append(f"{open_entities} {'entity' if open_entities == 1 else 'entities'} without an answer")
+        lines.append(f"{open_entities} {'entity' if open_entities == 1 else 'entities'} without an answer")
     if not answers.query.strip():
-        found.append("the query is empty")
-    return found
+        lines.append("the query is empty")
+    return lines
 
 
 def is_finished(item: WorkItem, answers: Answers) -> bool:
-    """Tell whether answers, fitting the item, were finished and still have no problem."""
+    """Return True if answers, fitted to the item, are done and have no problem."""
     return answers.done and not problems(item, answers)
 
 
@@ -145,13 +145,13 @@ def judge(item: WorkItem, answers: Answers) -> Judgement:
 
     Args:
         item: The thread.
-        answers: Answers in which `problems` finds none.
+        answers: Answers without `problems`.
 
     Returns:
-        The judgement, without what was not answered.
+        The judgement, without unanswered questions.
 
     Raises:
-        ValueError: There is a problem.
+        ValueError: The answers have a problem.
     """
     if answers.category is None or problems(item, answers):
         raise ValueError(f"{item.thread_id}: {'; '.join(problems(item, answers))}")
@@ -170,7 +170,7 @@ def judge(item: WorkItem, answers: Answers) -> Judgement:
 
 
 def judged_url(verdict: LinkVerdict, url: str, proposed: str | None) -> JudgedLink | None:
-    """Read a link that somebody gave, or return None where it names no video."""
+    """Read a typed link. None if it names no video."""
     canonical, video = canonical_url(url), video_id(url)
     return JudgedLink(verdict, video, start_seconds(url), canonical, proposed) if canonical and video else None
 
@@ -213,7 +213,7 @@ def _added_problems(item: WorkItem, answers: Answers) -> Iterator[str]:
 
 
 def entity_key(kind: Kind, name: str) -> tuple[Kind, str]:
-    """What makes two spellings one entity: the same kind, and names that the metric matches."""
+    """Return the identity of an entity: its kind, and the form of its name that the metric matches."""
     return kind, normalise(name)
 
 

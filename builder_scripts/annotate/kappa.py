@@ -1,8 +1,8 @@
-"""How far annotators agree beyond chance: Cohen's kappa for pairs, Fleiss' kappa for all, with bootstrap intervals.
+"""Agreement beyond chance: Cohen's kappa for pairs, Fleiss' kappa for all annotators, with bootstrap intervals.
 
-The statistics are statsmodels'. Threads are drawn, not single questions: what one person thinks of the links of a
-thread hangs together. Below 20 threads there is no interval, because the percentile bootstrap of kappa then covers as
-little as 76 % in place of 95 %.
+statsmodels computes the statistics. The bootstrap draws threads, not questions, because the answers of one annotator
+about the links of a thread are correlated. Below 20 threads there is no interval: the percentile bootstrap of kappa
+then covers as little as 76 % instead of 95 %.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from musicrs_metric.errors import count
 from musicrs_metric.measures import Floats
 
-from .votes import About, Ballot
+from .votes import QuestionKind, QuestionVotes
 from .worklist import CATEGORIES
 
-# The answers that a question can have; every address is a `corrected` link.
-LABELS: Mapping[About, tuple[str, ...]] = {
+# Answers of a question. Every URL counts as `corrected`.
+LABELS: Mapping[QuestionKind, tuple[str, ...]] = {
     "category": CATEGORIES,
     "link": ("valid", "invalid", "corrected"),
     "entity": ("relevant", "irrelevant"),
@@ -35,15 +35,14 @@ class Kappa(NamedTuple):
     """Agreement of two or more annotators on one kind of question.
 
     Attributes:
-        value: 1 for full agreement, 0 for what chance gives; None where everybody gave one and the same answer, so
-            that chance gives full agreement too.
-        low: Lower end of the 95 % percentile bootstrap interval; None where `reason` says why.
+        value: 1 for full agreement, 0 for chance. None if all answers are equal, so that chance agreement is full, too.
+        low: Lower end of the 95 % percentile bootstrap interval. None with a `reason`.
         high: Upper end.
         agreement: Share of pairs of answers to one question that are equal.
-        n_questions: How many questions it is measured on.
-        n_threads: How many threads they belong to.
-        n_annotators: How many answers each question has.
-        reason: Why there is no interval; None where there is one.
+        n_questions: Number of questions.
+        n_threads: Number of threads of these questions.
+        n_annotators: Number of answers per question.
+        reason: Reason of a missing interval. None with an interval.
     """
 
     value: float | None
@@ -56,29 +55,31 @@ class Kappa(NamedTuple):
     reason: str | None = None
 
 
-def label(about: About, vote: str) -> str:
-    """The answer that a vote counts as."""
+def label(about: QuestionKind, vote: str) -> str:
+    """Return the label of a vote."""
     return vote if vote in LABELS[about] else "corrected"
 
 
-def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, resamples: int, seed: int) -> Kappa | None:
+def cohen(
+    all_votes: Sequence[QuestionVotes], about: QuestionKind, pair: tuple[str, str], *, resamples: int, seed: int
+) -> Kappa | None:
     """Cohen's kappa of two annotators (Cohen 1960, doi:10.1177/001316446002000104).
 
     Args:
-        ballots: All ballots.
+        all_votes: The votes on all questions.
         about: The kind of question.
         pair: The annotators.
         resamples: Bootstrap resamples.
         seed: Seed of the generator.
 
     Returns:
-        The agreement, or None where they answered no question in common.
+        The agreement. None if the two have no question in common.
     """
     from statsmodels.stats.inter_rater import cohens_kappa
 
     labels = LABELS[about]
     tables: dict[str, Floats] = {}
-    for thread_id, votes in _votes(ballots, about):
+    for thread_id, votes in _votes(all_votes, about):
         if pair[0] in votes and pair[1] in votes:
             table = tables.setdefault(thread_id, np.zeros((len(labels), len(labels))))
             table[labels.index(votes[pair[0]]), labels.index(votes[pair[1]])] += 1
@@ -91,31 +92,33 @@ def cohen(ballots: Sequence[Ballot], about: About, pair: tuple[str, str], *, res
 
     total = stacked.sum(axis=0)
     agreement = float(np.trace(total) / total.sum())
-    found = _with_interval(kappa, len(stacked), resamples, seed)
-    if found.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
-        # Chance agreement then equals the observed one in every resample, whatever the annotators think.
-        found = _Estimate(found.value, reason="one annotator gave one label only, so kappa is always 0")
-    return Kappa(found.value, found.low, found.high, agreement, int(total.sum()), len(stacked), 2, found.reason)
+    estimate = _with_interval(kappa, len(stacked), resamples, seed)
+    if estimate.value is not None and 1 in (np.count_nonzero(total.sum(axis=0)), np.count_nonzero(total.sum(axis=1))):
+        # Chance agreement then equals the observed one in every resample, for any answers.
+        estimate = _Estimate(estimate.value, reason="one annotator gave one label only, so kappa is always 0")
+    return Kappa(
+        estimate.value, estimate.low, estimate.high, agreement, int(total.sum()), len(stacked), 2, estimate.reason
+    )
 
 
-def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int) -> Kappa | None:
-    """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619), whoever answered which question.
+def fleiss(all_votes: Sequence[QuestionVotes], about: QuestionKind, *, resamples: int, seed: int) -> Kappa | None:
+    """Fleiss' kappa of all annotators (Fleiss 1971, doi:10.1037/h0031619).
 
-    It is defined for one number of answers per question, so it is measured on the questions with the most frequent
-    number of at least two, the greater of equals.
+    Kappa needs the same number of answers per question. It uses the questions with the most frequent number of answers,
+    at least two. On ties, the larger number counts.
 
     Args:
-        ballots: All ballots.
+        all_votes: The votes on all questions.
         about: The kind of question.
         resamples: Bootstrap resamples.
         seed: Seed of the generator.
 
     Returns:
-        The agreement, or None where no question has two answers.
+        The agreement. None if no question has two answers.
     """
     from statsmodels.stats.inter_rater import fleiss_kappa
 
-    answered = [(thread_id, list(votes.values())) for thread_id, votes in _votes(ballots, about) if len(votes) > 1]
+    answered = [(thread_id, list(votes.values())) for thread_id, votes in _votes(all_votes, about) if len(votes) > 1]
     if not answered:
         return None
     sizes = Counter(len(votes) for _, votes in answered)
@@ -127,22 +130,22 @@ def fleiss(ballots: Sequence[Ballot], about: About, *, resamples: int, seed: int
     def kappa(times_drawn: Floats) -> float:
         return float(fleiss_kappa(np.repeat(rows, times_drawn[thread].astype(int), axis=0)))
 
-    found = _with_interval(kappa, len(names), resamples, seed)
+    estimate = _with_interval(kappa, len(names), resamples, seed)
     equal_pairs = float((rows * (rows - 1)).sum() / (len(rows) * size * (size - 1)))
-    return Kappa(found.value, found.low, found.high, equal_pairs, len(rows), len(names), size, found.reason)
+    return Kappa(estimate.value, estimate.low, estimate.high, equal_pairs, len(rows), len(names), size, estimate.reason)
 
 
-def _votes(ballots: Sequence[Ballot], about: About) -> list[tuple[str, dict[str, str]]]:
-    """Thread and answers by annotator of each question of a kind."""
+def _votes(all_votes: Sequence[QuestionVotes], about: QuestionKind) -> list[tuple[str, dict[str, str]]]:
+    """Return thread and answers by annotator, for each question of a kind."""
     return [
-        (ballot.question.thread_id, {name: label(about, vote) for name, vote in ballot.votes.items()})
-        for ballot in ballots
-        if ballot.question.about == about
+        (entry.question.thread_id, {name: label(about, vote) for name, vote in entry.votes.items()})
+        for entry in all_votes
+        if entry.question.about == about
     ]
 
 
 class _Estimate(NamedTuple):
-    """A statistic with its interval, or the reason why it has none."""
+    """Statistic with its interval, or the reason of a missing one."""
 
     value: float | None
     low: float | None = None
@@ -151,9 +154,9 @@ class _Estimate(NamedTuple):
 
 
 def _with_interval(statistic: Callable[[Floats], float], n_threads: int, resamples: int, seed: int) -> _Estimate:
-    """The statistic on all threads, and its interval over resamples in which it is defined."""
+    """Return the statistic on all threads, and its interval over the resamples that define it."""
     rng = np.random.default_rng(seed)
-    with np.errstate(invalid="ignore", divide="ignore"):  # one answer throughout: 0 / 0, told as None
+    with np.errstate(invalid="ignore", divide="ignore"):  # one answer throughout: 0 / 0, returned as None
         value = statistic(np.ones(n_threads))
         if np.isnan(value):
             return _Estimate(None, reason="one label throughout, so kappa is undefined")

@@ -1,7 +1,7 @@
-"""The parts of the page that only show something, as HTML in which everything from outside is text.
+"""Panels of the page, as HTML with escaped texts.
 
-Titles, posts, replies, names and links come from strangers: they are escaped, whatever they hold. Players are made from
-checked video ids alone.
+Titles, posts, replies, names and links come from Reddit users, so they are always escaped. Players contain checked
+video ids only.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _STATUS = {
 
 
 def thread_panel(item: WorkItem) -> str:
-    """The post and its replies, with the entities marked."""
+    """Return the post and its replies, with marked entities."""
     names = [entity.name for entity in item.entities]
     replies = "".join(
         f'<li><span class="score" title="score">{"" if reply.score is None else reply.score}</span>'
         f'<div class="text">{_marked(reply.text, names)}</div></li>'
         for reply in item.replies
     )
-    # An id that is none must not become part of an address.
+    # An invalid id must not become part of a URL.
     on_reddit = re.fullmatch(r"t3_([a-z0-9]+)", item.thread_id)
     source = (
         f' · <a href="https://redd.it/{on_reddit[1]}" target="_blank" rel="noopener noreferrer">on Reddit</a>'
@@ -50,15 +50,15 @@ def thread_panel(item: WorkItem) -> str:
 
 
 def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
-    """A link with its player.
+    """Return a link with its player.
 
     Args:
-        number: The link's place, from 1.
+        number: Number of the link, from 1.
         link: The link.
-        files: Downloaded audio by video id; it is played where there is any, and YouTube's own player is shown
-            otherwise. Neither loads anything before it is opened.
+        files: Downloaded audio by video id. The player plays it, or else embeds YouTube. Neither loads anything before
+            the annotator opens it.
     """
-    told = "".join(f" · {escape(part)}" for part in (_clock(link.start_s), _STATUS.get(link.status, "")) if part)
+    details = "".join(f" · {escape(part)}" for part in (_clock(link.start_s), _STATUS.get(link.status, "")) if part)
     file = files.get(link.video_id)
     if not is_video_id(link.video_id):
         sound = ""
@@ -71,11 +71,11 @@ def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
             'sandbox="allow-scripts allow-same-origin allow-presentation allow-popups" '
             'referrerpolicy="strict-origin-when-cross-origin" allow="encrypted-media; fullscreen"></iframe></details>'
         )
-    return f'<div class="link"><b>Link {number}</b>{told}<br><code>{escape(link.url)}</code>{sound}</div>'
+    return f'<div class="link"><b>Link {number}</b>{details}<br><code>{escape(link.url)}</code>{sound}</div>'
 
 
 def progress_panel(view: View | None) -> str:
-    """How far everybody is, the annotator first."""
+    """Return the progress of all annotators, the current one first."""
     if view is None:
         return ""
     everybody = sorted(view.progress, key=lambda one: one.annotator != view.annotator)
@@ -88,19 +88,19 @@ def progress_panel(view: View | None) -> str:
     place = f"Thread {view.place + 1} of {view.mine.total}. " if view.item else ""
     left = view.mine.total - view.mine.finished
     if not view.mine.total:
-        told = "There is no thread left that needs you."
+        summary = "There is no thread left that needs you."
     else:
-        told = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
-    return f'<p class="place">{place}{told}</p><ul class="progress">{rows}</ul>'
+        summary = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
+    return f'<p class="place">{place}{summary}</p><ul class="progress">{rows}</ul>'
 
 
 def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None) -> str:
-    """What became of answers, read aloud by screen readers.
+    """Return the status of answers, which screen readers read aloud.
 
     Args:
-        text: In one line.
-        problems: What is left to do.
-        sent: The stamp of the answers that are saved; None where nothing could be.
+        text: The status in one line.
+        problems: Problems of an unfinished thread.
+        sent: Time stamp of the saved answers. None if they were not saved.
     """
     listed = "".join(f"<li>{escape(problem)}</li>" for problem in problems)
     kind = "failed" if sent is None else "open" if problems else "fine"
@@ -109,10 +109,10 @@ def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None
 
 
 def _marked(text: str, names: Sequence[str]) -> str:
-    found = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    if not found:
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    if not pattern:
         return escape(text)
-    pieces = re.split(f"({found})", text, flags=re.IGNORECASE)
+    pieces = re.split(f"({pattern})", text, flags=re.IGNORECASE)
     return "".join(
         f"<mark>{escape(piece)}</mark>" if place % 2 else escape(piece) for place, piece in enumerate(pieces)
     )

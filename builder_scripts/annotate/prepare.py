@@ -1,4 +1,4 @@
-"""The work list of a corpus: its threads with the texts that an annotator reads."""
+"""Work list of a corpus: its threads with the texts for annotators."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from .worklist import Entity, Reply, WorkItem
 
 
 def work_items(work: Work) -> list[WorkItem]:
-    """Put the work list together.
+    """Build the work list.
 
     Args:
-        work: The work folder, with what `threads` and `refine` made; where `audio` has run, links carry what became of
-            them.
+        work: The work folder, with the output of `threads` and `refine`. After `audio`, links have a status.
 
     Returns:
-        The threads of the corpus, in its order. To be judged are the entities of the kinds that the corpus recommends:
-        answers first, then what else the replies name, then what the asker names.
+        The threads of the corpus, in its order. Their entities have the kinds of the corpus: answers first, then other
+        entities of replies, then entities of the post.
 
     Raises:
-        UserError: A table is not there, or lacks a thread or a reply of another.
+        UserError: A table is missing, or lacks a thread or a reply of another table.
     """
     corpus = read_corpus(work.corpus)
     posts = {post.thread_id: post for post in read_posts(work.threads)}
@@ -61,7 +60,7 @@ def work_items(work: Work) -> list[WorkItem]:
 
 
 def _entities(thread: CorpusThread, kinds: Iterable[Kind]) -> Iterable[Entity]:
-    found: dict[tuple[Kind, str], Entity] = {}
+    entities: dict[tuple[Kind, str], Entity] = {}
     mentions: list[tuple[tuple[Kind, str], tuple[str, ...]]] = [
         ((answer.kind, answer.name), ()) for answer in thread.answers
     ]
@@ -69,9 +68,9 @@ def _entities(thread: CorpusThread, kinds: Iterable[Kind]) -> Iterable[Entity]:
     mentions += [(mention, (thread.thread_id,)) for mention in named(thread.submission_entities)]
     for (kind, name), where in mentions:
         if kind in kinds:
-            entity = found.setdefault((kind, normalise(name)), Entity(kind, name))
-            found[kind, normalise(name)] = replace(entity, named_in=tuple(dict.fromkeys((*entity.named_in, *where))))
-    return found.values()
+            entity = entities.setdefault((kind, normalise(name)), Entity(kind, name))
+            entities[kind, normalise(name)] = replace(entity, named_in=tuple(dict.fromkeys((*entity.named_in, *where))))
+    return entities.values()
 
 
 def _replies(thread: CorpusThread, bodies: Mapping[str, str]) -> Iterable[Reply]:

@@ -1,91 +1,62 @@
-"""Stage `annotate` on a work folder: settled labels, by people or from a file."""
+"""Stage `annotate` on a work folder: labels from annotators or from a file."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
 from musicrs_metric.errors import UserError, plain, some
 
 from ..layout import Work
 from ..lines import read_lines, write_lines
-from ..manifest import Counts, StageManifest, hash_files, is_done
-from . import places
-from .annotation_store import AnswerStore
+from ..manifest import Counts, hash_files
+from ..pipeline.stage import StageOutput, StageResult, run_stage
+from .annotation_store import AnnotationStore
 from .disagreements import disagreements, read_decisions
 from .judgement import Judgement
+from .options import AnnotateOptions
 from .settle import complete, settle
 from .shares import PAPER, shares
-from .votes import ballots, finished
+from .votes import collect_votes, finished
 from .worklist import MUSIC, WorkItem, read_worklist
 
 STAGE = "annotate"
 
 
-@dataclass(frozen=True)
-class Settling:
-    """How labels come about.
-
-    Attributes:
-        decisions: A settled file of disagreements; None where there is none.
-        majority: Whether the answer of more than half decides what is not settled.
-        labels: A labels file in place of the annotators; None where they are to be heard.
-        partial: Whether threads that nobody has finished may be left out.
-    """
-
-    decisions: Path | None = None
-    majority: bool = False
-    labels: Path | None = None
-    partial: bool = False
-
-
-def run(work: Work, settling: Settling) -> tuple[StageManifest, bool]:
-    """Make `gold/labels.jsonl`, unless it is there.
+def run(work: Work, options: AnnotateOptions) -> StageResult:
+    """Make `gold/labels.jsonl`, unless it is finished.
 
     Args:
-        work: The work folder, with a work list, and answers unless `settling` gives labels.
-        settling: How labels come about.
+        work: The work folder, with a work list, and with answers unless `options` names a labels file.
+        options: Source of the labels.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether it is new.
 
     Raises:
         UserError: The work list is missing, questions are not settled, threads are not judged, or a file is not of its
             form.
     """
-    began = perf_counter()
-    items = read_worklist(places.worklist(work))
-    given = [path for path in (settling.decisions, settling.labels) if path is not None]
-    missing = [path for path in given if not path.is_file()]
+    items = read_worklist(work.worklist)
+    files = [path for path in (options.decisions, options.labels) if path is not None]
+    missing = [path for path in files if not path.is_file()]
     if missing:
         raise UserError(f"{missing[0]}: no such file")
-    answers = [] if settling.labels else sorted(places.answers(work).glob("*.jsonl"))
-    inputs = hash_files((places.worklist(work), *answers, *given))
-    parameters: dict[str, Any] = {"majority": settling.majority, "partial": settling.partial}
-    if is_done(work.gold, STAGE, parameters, inputs):
-        return StageManifest.read(work.gold, STAGE), False
-    labels = _from_file(settling.labels, items) if settling.labels else _from_people(work, items, settling)
-    _require_all(items, labels, partial=settling.partial)
-    write_lines(work.labels, labels)
-    manifest = StageManifest(
-        stage=STAGE,
-        inputs=inputs,
-        outputs=hash_files((work.labels,), below=work.gold),
-        parameters=parameters,
-        counts=count_labels(items, labels),
-        wall_s=perf_counter() - began,
-        notes=_notes(items, labels),
-    )
-    manifest.write(work.gold)
-    return manifest, True
+    answers = [] if options.labels else sorted(work.annotations.glob("*.jsonl"))
+
+    def body(_: Path) -> StageOutput:
+        labels = _from_file(options.labels, items) if options.labels else _from_annotators(work, items, options)
+        _require_all(items, labels, partial=options.partial)
+        write_lines(work.labels, labels)
+        return StageOutput((work.labels,), count_labels(items, labels), _notes(items, labels))
+
+    parameters = {"majority": options.majority, "partial": options.partial}
+    return run_stage(STAGE, work.gold, hash_files((work.worklist, *answers, *files)), parameters, body)
 
 
 def count_labels(items: Sequence[WorkItem], labels: Sequence[Judgement]) -> dict[str, Counts]:
-    """Count where threads, links and entities went; what people added came in too."""
+    """Count threads, links and entities, with those that annotators added."""
     verdict = {judgement.thread_id: judgement for judgement in labels}
     threads, links, entities = Counter[str](), Counter[str](), Counter[str]()
     for item in items:
@@ -105,18 +76,18 @@ def _counts(total: Counter[str]) -> Counts:
     return Counts(total.total(), total[""], {reason: n for reason, n in sorted(total.items()) if reason})
 
 
-def _from_people(work: Work, items: Sequence[WorkItem], settling: Settling) -> list[Judgement]:
-    votes = ballots(items, finished(items, AnswerStore(places.answers(work))))
-    decided = read_decisions(settling.decisions, disagreements(votes)) if settling.decisions else {}
-    return settle(items, votes, decided, majority=settling.majority)
+def _from_annotators(work: Work, items: Sequence[WorkItem], options: AnnotateOptions) -> list[Judgement]:
+    votes = collect_votes(items, finished(items, AnnotationStore(work.annotations)))
+    decided = read_decisions(options.decisions, disagreements(votes)) if options.decisions else {}
+    return settle(items, votes, decided, majority=options.majority)
 
 
 def _from_file(path: Path, items: Sequence[WorkItem]) -> list[Judgement]:
     labels = {judgement.thread_id: judgement for judgement in read_lines(path, Judgement)}
     known = {item.thread_id: item for item in items}
-    strange = [plain(thread_id) for thread_id in labels if thread_id not in known]
-    if strange:
-        raise UserError(f"{path}: {some(strange)} not in the work list; give the labels of this corpus")
+    unknown = [plain(thread_id) for thread_id in labels if thread_id not in known]
+    if unknown:
+        raise UserError(f"{path}: {some(unknown)} not in the work list; give the labels of this corpus")
     return [complete(item, labels[item.thread_id]) for item in items if item.thread_id in labels]
 
 

@@ -1,4 +1,4 @@
-"""The fields of the page and what a view puts into them."""
+"""Fields of the page, and their values in a view."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ finish and go on · <kbd>[</kbd> <kbd>]</kbd> previous, next thread · <kbd>u</k
 
 
 class LinkRow(NamedTuple):
-    """The fields of one link."""
+    """Fields of one link."""
 
     group: gr.Group
     player: gr.HTML
@@ -44,13 +44,13 @@ class LinkRow(NamedTuple):
 
 
 class Screen:
-    """All fields of the page, made inside the `gr.Blocks` that is open.
+    """All fields of the page, created inside the open `gr.Blocks`.
 
-    The number of fields is fixed: what a thread has no use for is hidden. Who works at what is kept in hidden fields of
-    the page itself, so that a page goes on working when its server was started anew.
+    The number of fields is fixed: unused fields are hidden. Hidden fields hold annotator and thread, so that an open
+    page still works after a restart of the server.
 
     Args:
-        shape: How many links and entities there is room for.
+        shape: Largest number of links and entities.
         files: Downloaded audio by video id.
     """
 
@@ -72,23 +72,23 @@ class Screen:
 
     @property
     def answers(self) -> list[Any]:
-        """The fields that are answered, in the order of `form.Fields.flat`."""
+        """Fields with answers, in the order of `form.Fields.flat`."""
         rows = self.links
         single = [self.category, self.query, self.more_links, self.more_entities]
         return [*single, *(row.valid for row in rows), *(row.instead for row in rows), *self.entities]
 
     @property
     def all(self) -> list[Any]:
-        """Every field that a view may change."""
+        """All fields that a view may change."""
         frame = [self.annotator, self.thread, self.door, self.work, self.notice, self.progress, self.saved, self.panel]
         return [*frame, *(row.group for row in self.links), *(row.player for row in self.links), *self.answers]
 
-    def fill(self, view: View, told: str = "") -> dict[Any, Any]:
-        """Say what the fields are to hold.
+    def fill(self, view: View, status: str = "") -> dict[Any, Any]:
+        """Return the updates of all fields.
 
         Args:
-            view: What the annotator sees.
-            told: What became of the answers before, as HTML.
+            view: View of the annotator.
+            status: Status of the earlier answers, as HTML.
         """
         frame = {
             self.annotator: view.annotator,
@@ -97,7 +97,7 @@ class Screen:
             self.work: gr.update(visible=view.item is not None),
             self.notice: "",
             self.progress: page.progress_panel(view),
-            self.saved: told,
+            self.saved: status,
         }
         if view.item is None or view.answers is None:
             return frame
@@ -105,14 +105,14 @@ class Screen:
 
     def _fill_answers(self, item: WorkItem, answers: Answers) -> dict[Any, Any]:
         values: dict[Any, Any] = dict(zip(self.answers, write_fields(answers, self.shape).flat(), strict=True))
-        for place, row in enumerate(self.links):
-            here = place < len(item.links)
-            values[row.group] = gr.update(visible=here)
-            values[row.player] = page.player(place + 1, item.links[place], self._files) if here else ""
-        for place, field in enumerate(self.entities):
-            here = place < len(item.entities)
-            label = entity_label(item, item.entities[place]) if here else ""
-            values[field] = gr.update(value=values[field], label=label, visible=here)
+        for position, row in enumerate(self.links):
+            is_used = position < len(item.links)
+            values[row.group] = gr.update(visible=is_used)
+            values[row.player] = page.player(position + 1, item.links[position], self._files) if is_used else ""
+        for position, field in enumerate(self.entities):
+            is_used = position < len(item.entities)
+            label = entity_label(item, item.entities[position]) if is_used else ""
+            values[field] = gr.update(value=values[field], label=label, visible=is_used)
         return values
 
     def _questions(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens between the page and the store: who is shown which thread, what is kept, and how far everybody is."""
+"""Session of annotation: threads and progress of each annotator, and the saving of answers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from musicrs_metric.errors import UserError, plain
 
-from .annotation_store import AnswerStore
+from .annotation_store import AnnotationStore
 from .answers import Answers, fit, no_answers
-from .assign import deal
+from .assign import assign
 from .judgement import is_finished, problems
 from .worklist import WorkItem
 
@@ -20,12 +20,12 @@ Step = Literal["here", "previous", "next", "unfinished"]
 
 
 class Progress(NamedTuple):
-    """How far an annotator is.
+    """Progress of an annotator.
 
     Attributes:
-        annotator: Who.
-        finished: How many of their threads are finished.
-        total: How many threads they have.
+        annotator: Name of the annotator.
+        finished: Number of finished threads.
+        total: Number of assigned threads.
     """
 
     annotator: str
@@ -35,14 +35,14 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """What an annotator sees.
+    """View of an annotator.
 
     Attributes:
-        annotator: Who.
-        item: The thread; None where there is none for them.
-        answers: Their answers about it; None where `item` is.
-        place: The thread's place among theirs, from 0.
-        progress: How far everybody is.
+        annotator: Name of the annotator.
+        item: The thread. None if the annotator has none.
+        answers: Answers about the thread. None without a thread.
+        place: Position of the thread among those of the annotator, from 0.
+        progress: Progress of all annotators.
     """
 
     annotator: str
@@ -53,34 +53,34 @@ class View:
 
     @property
     def mine(self) -> Progress:
-        """How far this annotator is."""
-        return next(one for one in self.progress if one.annotator == self.annotator)
+        """Progress of this annotator."""
+        return next(entry for entry in self.progress if entry.annotator == self.annotator)
 
 
 class Sent(NamedTuple):
-    """When a page sent its answers, so that what overtakes an earlier message is not undone by it.
+    """Time at which a page sent its answers, so that a late message does not undo a newer one.
 
     Attributes:
-        page: The visit of the page that they come from.
-        at: The page's clock; only ever compared with itself.
+        page: Visit of the page.
+        at: Clock of the page. It is compared with itself only.
     """
 
     page: str
     at: float
 
 
-class Desk:
-    """One work list with its annotators.
+class AnnotationSession:
+    """Work list with its annotators.
 
     Args:
         items: The work list.
-        store: Where answers are kept.
-        overlap: How many annotators each thread is to have.
-        resting: Names of annotators who get nothing new.
+        store: Store of the answers.
+        overlap: Number of annotators per thread.
+        resting: Names of annotators without new threads.
     """
 
     def __init__(
-        self, items: Sequence[WorkItem], store: AnswerStore, overlap: int, resting: Collection[str] = ()
+        self, items: Sequence[WorkItem], store: AnnotationStore, overlap: int, resting: Collection[str] = ()
     ) -> None:
         self.items = {item.thread_id: item for item in items}
         self._store = store
@@ -91,10 +91,10 @@ class Desk:
         self._lock = threading.Lock()
 
     def join(self, name: str, thread_id: str | None = None) -> View:
-        """Let an annotator in and show the thread asked for, or the first that they have not finished.
+        """Register an annotator, and show the given thread or the first unfinished one.
 
         Raises:
-            UserError: The name is not fit to be one.
+            UserError: The name is not valid.
         """
         annotator = self._store.join(name)
         return self.view(annotator, thread_id, "here" if thread_id in self.items else "unfinished")
@@ -103,56 +103,58 @@ class Desk:
         """Show a thread.
 
         Args:
-            annotator: Who has joined.
-            thread_id: The thread that they are at.
-            step: Where to go from there: `unfinished` is the next thread of theirs that is not finished, from the top
-                again at the end, and the thread itself where there is no other.
+            annotator: A registered annotator.
+            thread_id: The current thread.
+            step: The next thread relative to the current one. `unfinished` is the next unfinished thread, with a wrap
+                at the end, or the current thread.
 
         Raises:
-            UserError: Nobody of that name has joined.
+            UserError: No annotator has this name.
         """
-        given = {name: self._store.answers(name) for name in self._store.annotators()}
-        if annotator not in given:
+        answers_of = {name: self._store.answers(name) for name in self._store.annotators()}
+        if annotator not in answers_of:
             raise UserError(f"nobody named {plain(annotator)} has joined; give your name again")
-        shares = self._deal(given)
+        shares = self._assign(answers_of)
         progress = tuple(
-            Progress(name, sum(self._done(name, thread, given[name]) for thread in shares[name]), len(shares[name]))
+            Progress(
+                name, sum(self._done(name, thread, answers_of[name]) for thread in shares[name]), len(shares[name])
+            )
             for name in sorted(shares)
         )
         mine = shares[annotator]
-        if thread_id in self.items and thread_id not in mine:  # taken over by a newcomer while it was on the screen
+        if thread_id in self.items and thread_id not in mine:  # a new annotator got it while it was on the screen
             mine = [thread for thread in self.items if thread in {*mine, thread_id}]
         if not mine:
             return View(annotator, None, None, 0, progress)
-        left = [not self._done(annotator, thread, given[annotator]) for thread in mine]
+        left = [not self._done(annotator, thread, answers_of[annotator]) for thread in mine]
         place = _place(mine.index(thread_id) if thread_id in mine else None, step, left)
         item = self.items[mine[place]]
-        return View(annotator, item, self._current(given[annotator], item), place, progress)
+        return View(annotator, item, self._current(answers_of[annotator], item), place, progress)
 
     def save(self, annotator: str, answers: Answers, sent: Sent | None = None) -> list[str]:
-        """Keep answers; they are on disk when this returns.
+        """Save answers. They are on disk when this returns.
 
         Args:
-            annotator: Who has joined.
-            answers: The answers; `done` asks for the thread to be finished. A finished thread stays so while its
-                answers have no problem.
-            sent: When the page sent them; None where order is certain.
+            annotator: A registered annotator.
+            answers: The answers. `done` finishes the thread. A finished thread stays finished while its answers have no
+                problem.
+            sent: Time of sending. None if the order is certain.
 
         Returns:
-            What keeps the thread from being finished; empty where it could be.
+            Problems of the thread. Empty for a finished one.
 
         Raises:
-            UserError: There is no such thread or annotator.
-            OSError: They could not be written.
+            UserError: Thread or annotator are unknown.
+            OSError: The answers cannot be written.
         """
         item = self.item(answers.thread_id)
         with self._lock:
-            kept = self._current(self._store.answers(annotator), item)
+            saved = self._current(self._store.answers(annotator), item)
             if sent is not None and self._overtaken(sent, item.thread_id):
-                answers = replace(kept, done=answers.done)
+                answers = replace(saved, done=answers.done)
             left = problems(item, answers)
-            answers = replace(answers, done=(answers.done or kept.done) and not left)
-            if answers != kept:
+            answers = replace(answers, done=(answers.done or saved.done) and not left)
+            if answers != saved:
                 self._store.save(annotator, answers)
             return left
 
@@ -160,7 +162,7 @@ class Desk:
         """Return a thread of the work list.
 
         Raises:
-            UserError: It has no such thread.
+            UserError: The thread is unknown.
         """
         if thread_id not in self.items:
             raise UserError(f"no thread {plain(thread_id)} in the work list; load the page again")
@@ -171,32 +173,32 @@ class Desk:
         newest = self._newest[key] = max(sent.at, self._newest.get(key, sent.at))
         return sent.at < newest
 
-    def _current(self, given: Mapping[str, Answers], item: WorkItem) -> Answers:
-        answers = given.get(item.thread_id)
+    def _current(self, by_thread: Mapping[str, Answers], item: WorkItem) -> Answers:
+        answers = by_thread.get(item.thread_id)
         return no_answers(item) if answers is None else fit(item, answers)
 
-    def _done(self, annotator: str, thread_id: str, given: Mapping[str, Answers]) -> bool:
-        answers = given.get(thread_id)
+    def _done(self, annotator: str, thread_id: str, by_thread: Mapping[str, Answers]) -> bool:
+        answers = by_thread.get(thread_id)
         if answers is None:
             return False
-        # Every view asks this of all threads of all annotators, and nearly all answers are the ones of the last view.
+        # Every view needs all threads of all annotators, and nearly all answers are those of the last view.
         seen, done = self._seen.get((annotator, thread_id), (None, False))
         if seen is not answers:
             done = is_finished(self.items[thread_id], fit(self.items[thread_id], answers))
             self._seen[annotator, thread_id] = (answers, done)
         return done
 
-    def _deal(self, given: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
+    def _assign(self, answers_of: Mapping[str, Mapping[str, Answers]]) -> dict[str, list[str]]:
         begun: dict[str, set[str]] = defaultdict(set)
-        for annotator, answers in given.items():
+        for annotator, answers in answers_of.items():
             for thread_id in answers:
                 begun[thread_id].add(annotator)
-        resting = {name for name in given if name.casefold() in self._resting}
-        return deal(self.items, list(given), self._overlap, begun, resting)
+        resting = {name for name in answers_of if name.casefold() in self._resting}
+        return assign(self.items, list(answers_of), self._overlap, begun, resting)
 
 
 def _place(place: int | None, step: Step, left: Sequence[bool]) -> int:
-    """Where a step leads from a place, or from before the first, among threads that are left to do or not."""
+    """Return the position after a step from a position (None: before the first). `left` marks unfinished threads."""
     at = -1 if place is None else place
     if step == "unfinished":
         around = [*range(at + 1, len(left)), *range(at)]

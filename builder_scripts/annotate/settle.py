@@ -1,4 +1,4 @@
-"""From votes to labels: what all agree on, what a person has settled, and a majority where that is asked for."""
+"""Labels from votes: common answers, decisions of a person, and majorities."""
 
 from __future__ import annotations
 
@@ -9,47 +9,59 @@ from musicrs_metric.errors import UserError, count, plain, some
 
 from .disagreements import disagreements
 from .judgement import Judgement
-from .votes import Ballot, Question, assemble
+from .votes import Question, QuestionVotes, assemble
 from .worklist import MUSIC, WorkItem
 
 
 def settle(
-    items: Sequence[WorkItem], ballots: Sequence[Ballot], decided: Mapping[Question, str], *, majority: bool = False
+    items: Sequence[WorkItem],
+    all_votes: Sequence[QuestionVotes],
+    decided: Mapping[Question, str],
+    *,
+    majority: bool = False,
 ) -> list[Judgement]:
-    """Decide every question.
+    """Settle every question.
 
     Args:
         items: The work list.
-        ballots: All votes.
+        all_votes: All votes.
         decided: Decisions of a person, by question.
-        majority: Whether the answer of more than half of the annotators decides what nobody has settled.
+        majority: Let more than half of the annotators decide each question without a decision.
 
     Returns:
         One judgement per thread that has a vote, in the order of the work list.
 
     Raises:
-        UserError: Questions are still open, or a thread was settled as music that nobody judged as such.
+        UserError: Questions are open, or a thread is settled as music without a judgement as music.
     """
-    decisions = {ballot.question: ballot.choices()[0][0] for ballot in ballots if len(ballot.choices()) == 1}
-    found = disagreements(ballots)
+    decisions = {entry.question: entry.choices()[0][0] for entry in all_votes if len(entry.choices()) == 1}
+    differing = disagreements(all_votes)
     if majority:
-        decisions |= {one.question: one.majority for one in found if one.majority is not None}
+        decisions |= {
+            disagreement.question: disagreement.majority
+            for disagreement in differing
+            if disagreement.majority is not None
+        }
     decisions |= decided
     category = {question.thread_id: answer for question, answer in decisions.items() if question.about == "category"}
-    # What differs about a thread that turned out not to be music matters no more.
+    # Disagreements about a thread without music do not matter.
     left = [
-        one for one in found if one.question not in decisions and category.get(one.question.thread_id, MUSIC) == MUSIC
+        disagreement
+        for disagreement in differing
+        if disagreement.question not in decisions and category.get(disagreement.question.thread_id, MUSIC) == MUSIC
     ]
     if left:
-        threads = some([plain(thread_id) for thread_id in dict.fromkeys(one.question.thread_id for one in left)])
+        threads = some(
+            [plain(thread_id) for thread_id in dict.fromkeys(disagreement.question.thread_id for disagreement in left)]
+        )
         raise UserError(
             f"{count(len(left), 'disagreement')} not settled, in {threads}; fill the column settled of "
-            "disagreements.csv, or give --majority for those that have one"
+            "disagreements.csv, or use --majority for those with a majority"
         )
     by_thread: dict[str, dict[Question, str]] = defaultdict(dict)
     for question, answer in decisions.items():
         by_thread[question.thread_id][question] = answer
-    judges = Counter({b.question.thread_id: len(b.votes) for b in ballots if b.question.about == "category"})
+    judges = Counter({b.question.thread_id: len(b.votes) for b in all_votes if b.question.about == "category"})
     return [
         complete(item, assemble(item, by_thread[item.thread_id], judges[item.thread_id]))
         for item in items

@@ -1,4 +1,4 @@
-"""What people changed of what was proposed to them, in the shares that the paper gives for its own validation.
+"""Shares of changed proposals, as the paper reports for its own validation.
 
 Section 2.1 of the paper: "41.3% of URLs were discarded as invalid, while 10.5% were corrected or added", "removed 20.0%
 of irrelevant entities and recovered 0.3% of missing entities", "31.1% of conversations were reassigned to the correct
@@ -24,11 +24,11 @@ PAPER: Mapping[str, float] = {
 
 
 class Share(NamedTuple):
-    """A share with its parts.
+    """Share with its parts.
 
     Attributes:
-        part: How many.
-        whole: Of how many.
+        part: Numerator.
+        whole: Denominator.
     """
 
     part: int
@@ -36,20 +36,20 @@ class Share(NamedTuple):
 
     @property
     def value(self) -> float | None:
-        """The share, None where there is nothing to have a share of."""
+        """The share. None if the whole is 0."""
         return self.part / self.whole if self.whole else None
 
 
 def shares(items: Iterable[WorkItem], judgements: Iterable[Judgement]) -> dict[str, Share]:
-    """Count what was changed.
+    """Compute the shares of changes.
 
     Args:
         items: The work list.
-        judgements: Judgements; a thread that several people judged counts once for each.
+        judgements: Judgements. A thread counts once per annotator.
 
     Returns:
-        The shares by the names of `PAPER`. The whole is what was proposed and judged: links added and entities
-        recovered are set against it too, and may exceed it.
+        Shares by the names of `PAPER`. The whole is the number of judged proposals. Added links and recovered entities
+        use it, too, and may exceed it.
     """
     proposed = {item.thread_id: item.category for item in items}
     judged = list(judgements)

@@ -1,12 +1,12 @@
-"""Judgements taken apart into single questions, so that they can be compared, counted and settled one by one.
+"""Single questions of judgements, to compare, count and settle them one by one.
 
-| question | about what | votes |
+| question | subject | votes |
 |---|---|---|
 | category | the thread | a category |
-| link | a proposed link | `valid`, `invalid`, or the address of the right one |
-| added link | a video that somebody added | its address, or `leave out` |
+| link | a proposed link | `valid`, `invalid`, or the URL of the correct one |
+| added link | a video that an annotator added | its URL, or `leave out` |
 | entity | a proposed entity | `relevant` or `irrelevant` |
-| added entity | an entity that somebody added | it as `kind: name`, or `leave out` |
+| added entity | an entity that an annotator added | `kind: name`, or `leave out` |
 | query | the thread | the text |
 """
 
@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, get_args
 
 from musicrs_dataset.records import Link
 
-from .annotation_store import AnswerStore
+from .annotation_store import AnnotationStore
 from .answers import fit
 from .judgement import (
     EntityVerdict,
@@ -34,29 +34,29 @@ from .judgement import (
 )
 from .worklist import CATEGORIES, MUSIC, WorkItem
 
-About = Literal["category", "link", "added link", "entity", "added entity", "query"]
+QuestionKind = Literal["category", "link", "added link", "entity", "added entity", "query"]
 LEAVE_OUT = "leave out"
-_ORDER = get_args(About)
+_ORDER = get_args(QuestionKind)
 _LINK_VERDICTS: Mapping[str, LinkVerdict] = {"valid": "valid", "invalid": "invalid"}
 _ENTITY_VERDICTS: Mapping[str, EntityVerdict] = {"relevant": "relevant", "irrelevant": "irrelevant"}
 
 
 class Question(NamedTuple):
-    """One question about one thread.
+    """Question about one thread.
 
     Attributes:
         thread_id: The thread.
-        about: What kind of question.
-        subject: The video of the link, or the entity as `kind: name`; empty for questions about the thread.
+        about: Kind of the question.
+        subject: Video of the link, or the entity as `kind: name`. Empty for questions about the thread.
     """
 
     thread_id: str
-    about: About
+    about: QuestionKind
     subject: str = ""
 
 
-class Ballot(NamedTuple):
-    """A question with its votes.
+class QuestionVotes(NamedTuple):
+    """Question with its votes.
 
     Attributes:
         question: The question.
@@ -67,59 +67,59 @@ class Ballot(NamedTuple):
     votes: Mapping[str, str]
 
     def choices(self) -> list[tuple[str, int]]:
-        """The different votes with their numbers, most frequent first, then in order of their text."""
+        """Return the different votes with their counts, most frequent first, then in order of their text."""
         return sorted(Counter(self.votes.values()).items(), key=lambda choice: (-choice[1], choice[0]))
 
 
-def finished(items: Iterable[WorkItem], store: AnswerStore) -> dict[str, dict[str, Judgement]]:
+def finished(items: Iterable[WorkItem], store: AnnotationStore) -> dict[str, dict[str, Judgement]]:
     """Collect the judgements of all annotators.
 
     Args:
         items: The work list.
-        store: Their answers.
+        store: Store of the answers.
 
     Returns:
-        Judgements by annotator and thread, without threads that are not finished.
+        Judgements of finished threads, by annotator and thread.
     """
     threads = {item.thread_id: item for item in items}
     judged: dict[str, dict[str, Judgement]] = {}
     for annotator in store.annotators():
-        given = store.answers(annotator)
+        by_thread = store.answers(annotator)
         judged[annotator] = {}
         for thread_id, item in threads.items():
-            answers = fit(item, given[thread_id]) if thread_id in given else None
+            answers = fit(item, by_thread[thread_id]) if thread_id in by_thread else None
             if answers is not None and is_finished(item, answers):
                 judged[annotator][thread_id] = judge(item, answers)
     return judged
 
 
-def ballots(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, Judgement]]) -> list[Ballot]:
-    """Take judgements apart.
+def collect_votes(items: Iterable[WorkItem], judged: Mapping[str, Mapping[str, Judgement]]) -> list[QuestionVotes]:
+    """Split judgements into questions.
 
     Args:
         items: The work list.
         judged: Judgements by annotator and thread.
 
     Returns:
-        Every question that has a vote, in the order of the work list; within a thread the category first and the query
-        last. Who judged a thread as music has voted `leave out` on what others added to it.
+        Every question with a vote, in the order of the work list. Within a thread, the category comes first and the
+        query last. An annotator who judged a thread as music votes `leave out` on the additions of others.
     """
-    found = []
+    all_votes = []
     for item in items:
         judgements = {name: threads[item.thread_id] for name, threads in judged.items() if item.thread_id in threads}
-        given = {name: decisions_of(judgement) for name, judgement in judgements.items()}
-        questions = dict.fromkeys(question for decisions in given.values() for question in decisions)
+        by_annotator = {name: decisions_of(judgement) for name, judgement in judgements.items()}
+        questions = dict.fromkeys(question for decisions in by_annotator.values() for question in decisions)
         for question in sorted(questions, key=lambda question: _ORDER.index(question.about)):
-            votes = {name: decisions[question] for name, decisions in given.items() if question in decisions}
+            votes = {name: decisions[question] for name, decisions in by_annotator.items() if question in decisions}
             if question.about in ("added link", "added entity"):
                 music = [name for name, judgement in judgements.items() if judgement.category == MUSIC]
                 votes = dict.fromkeys(music, LEAVE_OUT) | votes
-            found.append(Ballot(question, votes))
-    return found
+            all_votes.append(QuestionVotes(question, votes))
+    return all_votes
 
 
 def decisions_of(judgement: Judgement) -> dict[Question, str]:
-    """Take one judgement apart; `assemble` is the way back."""
+    """Split one judgement into questions. `assemble` is the inverse."""
     thread_id = judgement.thread_id
     decisions: dict[Question, str] = {Question(thread_id, "category"): judgement.category}
     for link in judgement.links:
@@ -141,15 +141,16 @@ def decisions_of(judgement: Judgement) -> dict[Question, str]:
 
 
 def assemble(item: WorkItem, decisions: Mapping[Question, str], judges: int) -> Judgement:
-    """Put a judgement together from decisions.
+    """Build a judgement from decisions.
 
     Args:
         item: The thread.
-        decisions: Decision by question; those about other threads are passed over, questions without one left out.
-        judges: How many people judged the thread.
+        decisions: Decision by question. Decisions about other threads are ignored. Questions without a decision are
+            left out.
+        judges: Number of annotators of the thread.
 
     Raises:
-        KeyError: There is no decision about the category.
+        KeyError: The category has no decision.
     """
     thread_id = item.thread_id
     category = decisions[Question(thread_id, "category")]

@@ -1,4 +1,4 @@
-"""What the annotators work on: one thread a line, with everything that is needed to judge it.
+"""Work list of annotators: one thread per line, with everything that a judgement needs.
 
 ```json
 {"thread_id": "t3_1abc", "subreddit": "jazz", "title": "...", "text": "...", "query": "...", "category": "music",
@@ -29,12 +29,12 @@ MUSIC: Category = "music"
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Music that the thread names.
+    """Entity that the thread mentions.
 
     Attributes:
-        kind: What it is.
-        name: As the thread writes it.
-        named_in: Ids of the texts that name it: of replies, or of the thread itself where the asker does.
+        kind: Kind of the entity.
+        name: Name as in the thread.
+        named_in: Ids of the texts that mention it: replies, or the thread for the post.
     """
 
     kind: Kind
@@ -47,12 +47,12 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A top-level reply.
+    """First-level reply.
 
     Attributes:
         id: Reddit name, `t1_...`.
-        score: Upvotes minus downvotes when the reply was captured; None where the dump has none.
-        text: What it says.
+        score: Upvotes minus downvotes at the time of capture. None if unknown.
+        text: Text of the reply.
     """
 
     id: str
@@ -62,19 +62,18 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class WorkItem:
-    """One thread to judge.
+    """Thread to judge.
 
     Attributes:
         thread_id: Reddit name, `t3_...`.
-        subreddit: Where it was asked.
+        subreddit: Name of the subreddit.
         title: Title of the post.
-        text: Its body; may be empty.
-        query: The request that was derived from it.
-        links: Its YouTube links, each video once.
-        entities: The music that it and its replies name, each kind and name once.
-        replies: Top-level replies.
-        category: What the making took it for so far; threads of music subreddits are `music` until somebody says
-            otherwise.
+        text: Text of the post. It may be empty.
+        query: The derived query.
+        links: YouTube links, each video once.
+        entities: Entities of the post and its replies, each kind and name once.
+        replies: First-level replies.
+        category: Category before annotation. Threads of music subreddits are `music`.
     """
 
     thread_id: str
@@ -92,13 +91,13 @@ def read_worklist(path: Path) -> list[WorkItem]:
     """Read a work list.
 
     Args:
-        path: JSON lines as the module has them.
+        path: JSON lines in the form of this module.
 
     Returns:
         The threads, in file order.
 
     Raises:
-        UserError: The file is not there or empty, a line is not of that form, or names a thread, a video or an entity
+        UserError: The file is missing or empty, a line has another form, or a thread, a video or an entity appears
             twice.
     """
     if not path.is_file():
@@ -120,4 +119,4 @@ def read_worklist(path: Path) -> list[WorkItem]:
 def _once(where: Path | str, what: str, keys: Sequence[str]) -> None:
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise UserError(f"{where}: the {what} {plain(twice)} stands there twice; expected each {what} once")
+        raise UserError(f"{where}: the {what} {plain(twice)} appears twice; expected each {what} once")

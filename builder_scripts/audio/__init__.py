@@ -1,1 +1,1 @@
-"""Stage `audio`: the sound behind the links, and what is gone before anybody looks at it."""
+"""Stage `audio`: downloads of the linked videos, and the status of each."""

@@ -1,4 +1,4 @@
-"""The links whose sound is wanted, and what became of each video: `gold/videos.jsonl`.
+"""Links to download, and the status of each video: `gold/videos.jsonl`.
 
 ```json
 {"video_id": "jNQXAC9IVRw", "status": "ok", "why": "", "sha256": "9f86d0..."}
@@ -27,13 +27,13 @@ from ..refine.schema import read_corpus
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """What became of a video.
+    """Status of a video.
 
     Attributes:
         video_id: Its eleven characters.
-        status: `ok` where its sound lies in the work folder.
-        why: The reason in a word or two, where it is not to be had.
-        sha256: Of its sound; None where there is none.
+        status: `ok` if its audio is in the work folder.
+        why: Reason of another status, in a word or two.
+        sha256: Hash of the audio. None if there is no audio.
     """
 
     video_id: str
@@ -43,17 +43,17 @@ class Video:
 
 
 def linked_threads(work: Work) -> list[Thread]:
-    """The threads of the corpus with the links to use.
+    """Return the threads of the corpus with their links.
 
     Args:
         work: The work folder, refined.
 
     Returns:
-        A thread that people have judged has the links that they kept, corrected or added, and is left out where it is
-        not about music; any other has all that its post names.
+        A judged thread about music has the links that annotators kept, corrected or added. A judged thread about
+        something else is dropped. Any other thread has all links of its post.
 
     Raises:
-        UserError: `refine` was not run, or the labels are damaged.
+        UserError: `refine` has not been run, or the labels are damaged.
     """
     labels = {label.thread_id: label for label in read_lines(work.labels, Judgement)} if work.labels.is_file() else {}
     threads = []
@@ -67,24 +67,24 @@ def linked_threads(work: Work) -> list[Thread]:
 
 
 def look_up(threads: Sequence[Thread], cache: Path) -> list[Video]:
-    """Find what is known of the videos of threads, each once, in the order of the threads."""
-    entries, there = read_entries(cache), AudioCache(cache).videos()
-    found = []
+    """Return the status of the videos of threads, each once, in the order of the threads."""
+    entries, files = read_entries(cache), AudioCache(cache).videos()
+    videos = []
     for video_id in video_ids(threads):
         entry = entries.get(video_id)
-        if video_id in there:
-            found.append(Video(video_id, "ok", sha256=_sha256(there[video_id])))
+        if video_id in files:
+            videos.append(Video(video_id, "ok", sha256=_sha256(files[video_id])))
         elif entry is not None:
-            found.append(Video(video_id, entry.status, entry.why))
+            videos.append(Video(video_id, entry.status, entry.why))
         else:
-            found.append(Video(video_id, "new"))
-    return found
+            videos.append(Video(video_id, "new"))
+    return videos
 
 
-def _sha256(sound: Path) -> str | None:
-    """As the download noted it beside the file; None where the file was put there by other means."""
+def _sha256(audio: Path) -> str | None:
+    """Return the hash that the download recorded. None if the file came from elsewhere."""
     try:
-        noted = strict_json(sound.with_suffix(".json").read_text(encoding="utf-8"))["sha256"]
+        recorded = strict_json(audio.with_suffix(".json").read_text(encoding="utf-8"))["sha256"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    return noted if isinstance(noted, str) else None
+    return recorded if isinstance(recorded, str) else None

@@ -1,11 +1,10 @@
-"""Stage `audio` on a work folder: ask for what was not asked for yet, and account for every link."""
+"""Stage `audio` on a work folder: download missing videos, and count every link."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
+from pathlib import Path
 
 from musicrs_dataset.audio.decoding import require as require_libraries
 from musicrs_dataset.audio.fetch import client
@@ -17,87 +16,77 @@ from musicrs_metric.errors import count
 
 from ..layout import Work, require
 from ..lines import read_lines, write_lines
-from ..manifest import Counts, StageManifest, hash_files, is_done, versions_of
+from ..manifest import Counts, hash_files
+from ..pipeline.stage import StageOutput, StageResult, run_stage
 from .links import Video, linked_threads, look_up
+from .options import AudioOptions
 
 STAGE = "audio"
 Track = Callable[[Iterable[Outcome], int], Iterable[Outcome]]
 
 
 class TryLaterError(Exception):
-    """The downloads stopped early; the message says why and what to do, with one more line per warning of yt-dlp."""
+    """The downloads stopped early. The message gives the reason, the next step, and one line per warning of yt-dlp."""
 
 
-@dataclass(frozen=True)
-class Asking:
-    """How to ask for videos.
+def run(
+    work: Work,
+    options: AudioOptions,
+    *,
+    limit: int | None = None,
+    retry_failed: bool = False,
+    track: Track = lambda outcomes, _: outcomes,
+) -> StageResult:
+    """Download the linked videos into `audio/`, each once, and make `gold/videos.jsonl`.
 
-    Attributes:
-        fetch: Whether to ask at all; without it what is known already is written down.
-        options: See `musicrs_dataset.audio.fetch.options.FetchOptions`.
-        limit: The most videos to ask for in this run; None for all.
-        retry_failed: Ask at once for every video that failed.
-    """
-
-    fetch: bool = True
-    options: FetchOptions = field(default_factory=FetchOptions)
-    limit: int | None = None
-    retry_failed: bool = False
-
-
-def run(work: Work, asking: Asking, track: Track = lambda outcomes, _: outcomes) -> tuple[StageManifest, bool]:
-    """Download what the links name into `audio/`, each video once, and make `gold/videos.jsonl`.
-
-    Before annotation the links are those of the corpus. Run again after it, the stage asks for what people corrected
-    or added. What failed before is asked for again when its time has come.
+    Before the annotation, the links are those of the corpus. After it, they are those of the labels: the stage then
+    downloads the videos that annotators corrected or added. A failed video is tried again when its time has come.
 
     Args:
-        work: The work folder, refined.
-        asking: How to ask.
-        track: Shows progress over the outcomes, of which there are as many as the second argument says.
+        work: The work folder, with the output of `refine`.
+        options: Options of the downloads.
+        limit: The largest number of videos to download in this run. None for all.
+        retry_failed: Try every failed video now.
+        track: Shows progress over the outcomes; the second argument is their number.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether it is new.
 
     Raises:
-        UserError: `refine` was not run, or the libraries for downloads are absent.
+        UserError: `refine` has not been run, or the libraries for downloads are missing.
         TryLaterError: A rate limit, ten equal failures in a row, a full disk or a network that is down.
     """
-    began = perf_counter()
+    client_options = options.client_options()
     inputs = hash_files((*require((work.corpus,), "refine"), *filter(lambda path: path.is_file(), (work.labels,))))
     threads = linked_threads(work)
     todo: Sequence[str] = ()
-    if asking.fetch:
-        todo = due(video_ids(threads), work.audio, retry_failed=asking.retry_failed)[: asking.limit]
-    if not todo and is_done(work.gold, STAGE, {}, inputs) and _is_told(work, look_up(threads, work.audio)):
-        return StageManifest.read(work.gold, STAGE), False
-    if todo:
-        require_libraries("downloads need", "yt_dlp", "soundfile", "soxr")
-        _ask(todo, work, asking.options, track)
-    videos = look_up(threads, work.audio)
-    write_lines(work.videos, videos)
-    manifest = StageManifest(
-        stage=STAGE,
-        inputs=inputs,
-        outputs=hash_files((work.videos,), below=work.gold),
-        parameters={},  # what the world answers is no function of them
-        counts=count_videos(threads, videos),
-        wall_s=perf_counter() - began,
-        notes=[f"{count(len(todo), 'video')} asked for in this run, the others before or not at all"],
-        versions=versions_of(("yt-dlp", "soundfile", "av")),
-    )
-    manifest.write(work.gold)
-    return manifest, True
+    if options.fetch:
+        todo = due(video_ids(threads), work.audio, retry_failed=retry_failed)[:limit]
+
+    def body(_: Path) -> StageOutput:
+        if todo:
+            require_libraries("downloads need", "yt_dlp", "soundfile", "soxr")
+            _download(todo, work, client_options, track)
+        videos = look_up(threads, work.audio)
+        write_lines(work.videos, videos)
+        note = f"{count(len(todo), 'video')} asked for in this run, the others before or not at all"
+        return StageOutput((work.videos,), count_videos(threads, videos), [note])
+
+    # No parameters: the state of YouTube decides the output, not the options.
+    return run_stage(
+        STAGE, work.gold, inputs, {}, body, packages=("yt-dlp", "soundfile", "av"),
+        is_current=lambda _: not todo and read_lines(work.videos, Video) == look_up(threads, work.audio),
+    )  # fmt: skip
 
 
 def count_videos(threads: Sequence[Thread], videos: Sequence[Video]) -> dict[str, Counts]:
-    """Count videos, links, and the threads that have at least one video to hear."""
+    """Count videos, links, and the threads with audio."""
     why = {video.video_id: "" if video.status == "ok" else _reason(video) for video in videos}
     links = Counter(why.get(link.video_id, "no video") for thread in threads for link in thread.links)
-    heard = Counter(
+    threads_with_audio = Counter(
         "" if any(why.get(link.video_id) == "" for link in thread.links) else "nothing to hear" for thread in threads
     )
-    return {"videos": _counts(Counter(why.values())), "links": _counts(links), "threads": _counts(heard)}
+    return {"videos": _counts(Counter(why.values())), "links": _counts(links), "threads": _counts(threads_with_audio)}
 
 
 def _reason(video: Video) -> str:
@@ -110,12 +99,7 @@ def _counts(total: Counter[str]) -> Counts:
     return Counts(total.total(), total[""], {reason: n for reason, n in total.most_common() if reason})
 
 
-def _is_told(work: Work, videos: Sequence[Video]) -> bool:
-    """Whether the file says what is known: sound may have come by other ways since."""
-    return read_lines(work.videos, Video) == videos
-
-
-def _ask(todo: Sequence[str], work: Work, options: FetchOptions, track: Track) -> None:
+def _download(todo: Sequence[str], work: Work, options: FetchOptions, track: Track) -> None:
     stopped: Outcome | None = None
     for outcome in track(_outcomes(todo, work, options), len(todo)):
         if outcome.failure and outcome.failure.kind.stops:

@@ -1,3 +1,1 @@
-"""Stage `extract`: the songs, artists and albums that posts and replies name."""
-
-MODEL = "Qwen/Qwen2.5-7B-Instruct"
+"""Stage `extract`: songs, artists and albums that posts and replies name."""

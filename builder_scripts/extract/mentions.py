@@ -1,4 +1,4 @@
-"""What a text names, read out of a model's answer: each item checked by itself, and against the text."""
+"""Entities that a text mentions, read from the answer of a model. Each item is checked alone and against the text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Mention(BaseModel):
     """One item of an answer.
 
     Attributes:
-        name: As the text writes it.
-        type: What it is.
+        name: Name as in the text.
+        type: Kind of the entity.
     """
 
     model_config = ConfigDict(strict=True, json_schema_extra={"additionalProperties": False})
@@ -30,15 +30,15 @@ class Mention(BaseModel):
 
 
 class Mentions(NamedTuple):
-    """What a text names, and what of the answer was left out.
+    """Entities of a text, and the dropped items of the answer.
 
     Attributes:
         songs: Song titles, in the order of the answer.
         artists: Artist names.
         albums: Album titles.
-        unfounded: Names that the text does not hold.
-        n_invalid: Items that are no mention: a wrong type, a field missing, no name.
-        n_repeated: Items that were there before.
+        unfounded: Names that the text does not contain.
+        n_invalid: Items with a wrong type, a missing field or no name.
+        n_repeated: Repeated items.
         n_over: Items beyond the cap.
     """
 
@@ -52,7 +52,7 @@ class Mentions(NamedTuple):
 
 
 def schema(cap: int) -> dict[str, Any]:
-    """The JSON schema of an answer with at most `cap` mentions."""
+    """Return the JSON schema of an answer with at most `cap` mentions."""
     entities = {"type": "array", "maxItems": cap, "items": Mention.model_json_schema()}
     return {
         "type": "object",
@@ -63,27 +63,27 @@ def schema(cap: int) -> dict[str, Any]:
 
 
 def is_answer(value: Any) -> bool:
-    """Tell whether a JSON value can be read: the object that was asked for, or its list alone."""
+    """Return True for a readable JSON value: the object of the schema, or its list alone."""
     return _items(value) is not None
 
 
 def read_mentions(value: Any, text: str, cap: int) -> Mentions:
-    """Read an answer; good items are kept whatever stands beside them.
+    """Read an answer. Good items are kept, also next to invalid ones.
 
     Args:
-        value: Of which `is_answer` holds.
-        text: What the names must be found in.
-        cap: How many are kept, whatever the model made of the schema.
+        value: A value for which `is_answer` is true.
+        text: The text that must contain the names.
+        cap: Largest number of mentions, also if the model ignored the schema.
 
     Returns:
-        The mentions; each item of the answer is either in one of its lists or counted once.
+        The mentions. Each item of the answer is in one of the lists, or counted once.
 
     Raises:
-        RefusedError: There are items, and all are invalid.
+        RefusedError: All items are invalid.
     """
     items = _items(value) or []
     words = Words(text)
-    kept: dict[tuple[Kind, str], str] = {}
+    names: dict[tuple[Kind, str], str] = {}
     unfounded: list[str] = []
     n_invalid = n_repeated = n_over = 0
     for item in items:
@@ -92,17 +92,17 @@ def read_mentions(value: Any, text: str, cap: int) -> Mentions:
             n_invalid += 1
             continue
         key = mention.type, normalise(mention.name)
-        if key in kept:
+        if key in names:
             n_repeated += 1
         elif not words.resemble(mention.name):
             unfounded.append(mention.name)
-        elif len(kept) == cap:
+        elif len(names) == cap:
             n_over += 1
         else:
-            kept[key] = mention.name
+            names[key] = mention.name
     if items and n_invalid == len(items):
         raise RefusedError(UNREADABLE)
-    songs, artists, albums = (tuple(name for (of, _), name in kept.items() if of == kind) for kind in KINDS)
+    songs, artists, albums = (tuple(name for (of, _), name in names.items() if of == kind) for kind in KINDS)
     return Mentions(songs, artists, albums, tuple(unfounded), n_invalid, n_repeated, n_over)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..layout import Work, require
-from ..llm.outcomes import count_outcomes, describe_outcomes, has_failures, record
-from ..llm.session import Session, Settings
-from ..manifest import Counts, StageManifest, hash_files, is_done, versions_of
+from ..llm.ask import count_outcomes, describe_outcomes, has_failures
+from ..llm.options import LlmOptions
+from ..llm.session import Session
+from ..manifest import Counts, hash_files
+from ..pipeline.stage import StageOutput, StageResult, run_stage
 from .stage import Extraction, Tasks, Text, extract, name_counts
 from .tables import read_posts, read_replies, write_extractions
 
@@ -19,52 +21,45 @@ STAGE = "extract"
 _PACKAGES = ("openai", "transformers", "xgrammar", "pydantic", "json-repair", "rapidfuzz")
 
 
-def run(work: Work, settings: Settings, console: Console) -> tuple[StageManifest, bool]:
-    """Make `gold/entities.parquet`, unless it is there.
+def run(work: Work, options: LlmOptions, console: Console) -> StageResult:
+    """Make `gold/entities.parquet`, unless it is finished.
 
     Args:
-        work: The work folder, with what `threads` made.
-        settings: Whom to ask and how.
-        console: For progress.
+        work: The work folder, with the output of `threads`.
+        options: Model and backend.
+        console: Console of the progress bar.
 
     Returns:
-        The manifest, and whether anything is new. Failures of an earlier run are asked again.
+        The manifest, and whether it is new. Questions that failed in an earlier run are asked again.
 
     Raises:
         UserError: `threads` has not been run, or the model cannot be asked.
-        StoppedError: Too many questions failed, or the user stopped it.
+        StoppedError: Too many questions failed, or the user stopped the stage.
     """
-    began = perf_counter()
     tasks = Tasks.read()
-    inputs = hash_files(require((work.threads, work.replies), "threads"))
-    parameters = settings.to_dict() | {
+    parameters = options.parameters() | {
         "post": {"prompt": tasks.post.prompt.label, "cap": tasks.post.cap},
         "reply": {"prompt": tasks.reply.prompt.label, "cap": tasks.reply.cap},
     }
-    if is_done(work.gold, STAGE, parameters, inputs):
-        last = StageManifest.read(work.gold, STAGE)
-        if not has_failures(last):
-            return last, False
-    with Session(settings, work.cache, STAGE, console) as session:
-        found = extract(_texts(work), tasks, session)
-        notes = session.check({kind: [item.outcome for item in part] for kind, part in _by_kind(found).items()})
-    write_extractions(work.entities, found)
-    manifest = StageManifest(
-        stage=STAGE,
-        inputs=inputs,
-        outputs=hash_files((work.entities,), below=work.gold),
-        parameters=parameters,
-        counts=_counts(found),
-        wall_s=perf_counter() - began,
-        notes=[describe_outcomes([item.outcome for item in found]), session.meter.summary(), *notes],
-        versions=versions_of(_PACKAGES),
-    )
-    return record(work.gold, manifest)
+
+    def body(_: Path) -> StageOutput:
+        with Session(options, work.cache, STAGE, console) as session:
+            extractions = extract(_texts(work), tasks, session)
+            outcomes = {kind: [entry.outcome for entry in part] for kind, part in _by_kind(extractions).items()}
+            failures = session.check(outcomes)
+        write_extractions(work.entities, extractions)
+        read = describe_outcomes([entry.outcome for entry in extractions])
+        return StageOutput((work.entities,), _counts(extractions), [read, session.usage.summary(), *failures])
+
+    return run_stage(
+        STAGE, work.gold, hash_files(require((work.threads, work.replies), "threads")), parameters, body,
+        packages=_PACKAGES, is_current=lambda last: not has_failures(last), keeps_equal_manifest=True,
+    )  # fmt: skip
 
 
-def estimate(work: Work, settings: Settings, console: Console) -> str:
-    """Say in a line what `run` would ask for now."""
-    with Session(settings, work.cache, STAGE, console) as session:
+def estimate(work: Work, options: LlmOptions, console: Console) -> str:
+    """Describe in one line the requests that `run` would send now."""
+    with Session(options, work.cache, STAGE, console) as session:
         return session.estimate([question.request for question in Tasks.read().questions(_texts(work))])
 
 
@@ -73,16 +68,16 @@ def _texts(work: Work) -> list[Text]:
     return [*posts, *read_replies(work.replies, posts)]
 
 
-def _by_kind(found: list[Extraction]) -> dict[str, list[Extraction]]:
+def _by_kind(extractions: list[Extraction]) -> dict[str, list[Extraction]]:
     return {
-        "posts": [item for item in found if item.comment_id is None],
-        "replies": [item for item in found if item.comment_id is not None],
+        "posts": [item for item in extractions if item.comment_id is None],
+        "replies": [item for item in extractions if item.comment_id is not None],
     }
 
 
-def _counts(found: list[Extraction]) -> dict[str, Counts]:
+def _counts(extractions: list[Extraction]) -> dict[str, Counts]:
     counts = {}
-    for kind, part in _by_kind(found).items():
+    for kind, part in _by_kind(extractions).items():
         counts[kind] = count_outcomes([item.outcome for item in part])
         counts[f"names in {kind}"] = name_counts(part)
     return counts

@@ -1,4 +1,4 @@
-"""Stage `extract`: the songs, artists and albums that posts and replies name."""
+"""Questions of stage `extract` about posts and replies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .text_matching import plain, quoted
 
 REPLY_CAP = 5
 POST_CAP = 20  # the published posts name up to 16
-_TOKENS_A_NAME = 48
+_TOKENS_PER_NAME = 48
 
 
 class Text(NamedTuple):
@@ -24,8 +24,8 @@ class Text(NamedTuple):
     Attributes:
         thread_id: Reddit name of the thread, `t3_...`.
         comment_id: Reddit name of the reply, `t1_...`; None for the post.
-        title: Of the post.
-        body: Of the post or the reply.
+        title: Title of the post.
+        body: Text of the post or the reply.
     """
 
     thread_id: str
@@ -36,13 +36,13 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one text names.
+    """Entities of one text.
 
     Attributes:
         thread_id: Reddit name of the thread.
         comment_id: Reddit name of the reply; None for the post.
-        mentions: What it names; empty where the model gave no usable answer.
-        outcome: How asking about it went.
+        mentions: The entities. Empty if the model gave no usable answer.
+        outcome: Outcome of the question.
     """
 
     thread_id: str
@@ -53,55 +53,55 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Task:
-    """What to ask about a kind of text.
+    """Question about a kind of text.
 
     Attributes:
-        prompt: The words.
-        cap: The most names from one text.
+        prompt: Text of the question.
+        cap: Largest number of names per text.
     """
 
     prompt: Prompt
     cap: int
 
     def question(self, text: Text) -> Question[Mentions]:
-        """Ask what a text names; the names are looked for in the text (a post's title included)."""
+        """Return the question about a text. The names must appear in the text or, for posts, in the title."""
         prompt = self.prompt.fill(cap=str(self.cap), title=quoted(text.title), body=quoted(text.body))
-        parameters = Parameters(max_tokens=64 + _TOKENS_A_NAME * self.cap)
+        parameters = Parameters(max_tokens=64 + _TOKENS_PER_NAME * self.cap)
         request = Request(prompt, self.prompt.label, schema(self.cap), parameters)
         held = plain(text.body) if text.comment_id else plain(f"{text.title}\n{text.body}")
         return Question(request, is_answer, partial(read_mentions, text=held, cap=self.cap), self.prompt.again)
 
 
 class Tasks(NamedTuple):
-    """What to ask about posts, and about replies."""
+    """Questions about posts and about replies."""
 
     post: Task
     reply: Task
 
     @staticmethod
     def read(post_cap: int = POST_CAP, reply_cap: int = REPLY_CAP) -> Tasks:
-        """Make them of the prompts that lie beside this file."""
-        here = files(__package__)
+        """Read the prompts of this folder."""
+        folder = files(__package__)
         return Tasks(
-            Task(read_prompt(here / "post.toml"), post_cap),
-            Task(read_prompt(here / "reply.toml"), reply_cap),
+            Task(read_prompt(folder / "post.toml"), post_cap),
+            Task(read_prompt(folder / "reply.toml"), reply_cap),
         )
 
     def questions(self, texts: Sequence[Text]) -> list[Question[Mentions]]:
-        """The questions about posts and replies, in their order."""
+        """Return the questions about texts, in their order."""
         return [(self.post if text.comment_id is None else self.reply).question(text) for text in texts]
 
 
 def extract(texts: Sequence[Text], tasks: Tasks, source: Answers) -> list[Extraction]:
-    """Find what texts name.
+    """Ask for the entities of texts.
 
     Args:
         texts: Posts and replies, in any order.
-        tasks: What to ask.
-        source: The store, and who is asked what it lacks.
+        tasks: Questions about posts and replies.
+        source: Cache and backend.
 
     Returns:
-        One extraction per text, in their order: at most as many names as the cap of its task, all of them in the text.
+        One extraction per text, in their order. Each has at most `cap` names, and all of them appear in the text.
     """
     answers = ask(tasks.questions(texts), source)
     return [
@@ -111,10 +111,10 @@ def extract(texts: Sequence[Text], tasks: Tasks, source: Answers) -> list[Extrac
 
 
 def name_counts(extractions: Sequence[Extraction]) -> Counts:
-    """Count the names that the answers hold."""
+    """Count the names in the answers."""
     total = Counts(0, 0)
-    for found in extractions:
-        songs, artists, albums, unfounded, n_invalid, n_repeated, n_over = found.mentions
+    for extraction in extractions:
+        songs, artists, albums, unfounded, n_invalid, n_repeated, n_over = extraction.mentions
         kept = len(songs) + len(artists) + len(albums)
         dropped = {
             "invalid": n_invalid,

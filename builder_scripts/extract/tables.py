@@ -1,4 +1,4 @@
-"""The table of stage `extract`, one row per post and reply, and the texts that it is made from."""
+"""Table of stage `extract`, one row per post and reply, and the texts that the stage reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .stage import Extraction, Text
 
 
 def schema() -> Any:
-    """The columns, as a `pyarrow.Schema`; `comment_id` is null for the post, `failure` where the answer was read."""
+    """Return the columns as a `pyarrow.Schema`. `comment_id` is null for a post, `failure` for a good answer."""
     import pyarrow as pa
 
     names, number = pa.list_(pa.string()), pa.int32()
@@ -31,10 +31,10 @@ def write_extractions(path: Path, extractions: Sequence[Extraction]) -> None:
     import pyarrow as pa
 
     rows = [
-        {"thread_id": found.thread_id, "comment_id": found.comment_id}
-        | found.mentions._asdict()
-        | found.outcome._asdict()
-        for found in extractions
+        {"thread_id": extraction.thread_id, "comment_id": extraction.comment_id}
+        | extraction.mentions._asdict()
+        | extraction.outcome._asdict()
+        for extraction in extractions
     ]
     with replacing_parquet(path, schema()) as writer:
         writer.write_table(pa.Table.from_pylist(rows, schema=schema()))
@@ -44,7 +44,7 @@ def read_extractions(path: Path) -> Iterator[Extraction]:
     """Read the table.
 
     Raises:
-        UserError: It is not there, or is no such table.
+        UserError: The table is missing or has other columns.
     """
     for row in read_rows(path, schema().names, "extract"):
         songs, artists, albums, unfounded = (tuple(row[name]) for name in ("songs", "artists", "albums", "unfounded"))
@@ -56,24 +56,24 @@ def read_extractions(path: Path) -> Iterator[Extraction]:
 
 
 def read_posts(path: Path) -> list[Text]:
-    """Read the posts out of the threads of the silver layer, by thread id.
+    """Read the posts of the silver layer, ordered by thread id.
 
     Raises:
-        UserError: The table is not there, or is no such table.
+        UserError: The table is missing or has other columns.
     """
     rows = read_rows(path, ("thread_id", "title", "text"), "threads")
     return sorted(Text(row["thread_id"], None, row["title"] or "", row["text"] or "") for row in rows)
 
 
 def read_replies(path: Path, posts: Sequence[Text]) -> list[Text]:
-    """Read the replies of the silver layer, by thread id and comment id.
+    """Read the replies of the silver layer, ordered by thread id and comment id.
 
     Args:
         path: The table.
-        posts: The posts that they answer.
+        posts: All posts.
 
     Raises:
-        UserError: The table is not there, is no such table, or holds replies to other posts.
+        UserError: The table is missing, has other columns, or holds replies to other posts.
     """
     titles = {post.thread_id: post.title for post in posts}
     replies = []

@@ -1,4 +1,4 @@
-"""Texts and names brought to one form, and whether a text names a name: the checks that no model is trusted with."""
+"""Normal forms of texts and names, and the search for a name in a text. No model is trusted with these checks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 import re
 import unicodedata
 
-LONGEST = 8_000  # characters of a text that a model is shown; the rest is cut off
-# So alike must the words of a text be to a name that was copied from it.
+LONGEST = 8_000  # characters of a text in a prompt; the rest is cut off
+# Smallest similarity, in per cent, of a name and the words of a text that it was copied from.
 ALIKE = 90
 _ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\x00"))
 _LINK = re.compile(r"https?://[^\s()<>\[\]]+")
@@ -22,23 +22,23 @@ _PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "'": "'", "‘": "�
 
 
 def plain(text: str) -> str:
-    """Undo what Reddit did to a text: HTML escapes, zero-width characters, halves of surrogate pairs; ends trimmed."""
+    """Undo the changes of Reddit: HTML escapes, zero-width characters, halves of surrogate pairs. Trim the ends."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return html.unescape(whole).translate(_ZERO_WIDTH).strip()
 
 
 def without_links(text: str) -> str:
-    """Put `(link)` where an address stands; the words of a Markdown link stay."""
+    """Replace each URL by `(link)`. The words of a Markdown link stay."""
     return _LINK.sub("(link)", text).replace("((link))", "(link)")
 
 
 def quoted(text: str) -> str:
-    """A text for a prompt: no links, at most `LONGEST`, and a JSON string, so that it cannot end its own quotation."""
+    """Return a text for a prompt: without links, cut at `LONGEST`, as a JSON string that cannot end its quotation."""
     return json.dumps(without_links(plain(text))[:LONGEST], ensure_ascii=False)
 
 
 def tidy(name: str) -> str:
-    """A name on one line and out of its quotes or asterisks.
+    """Return a name on one line, without quotes or asterisks around it.
 
     Examples:
         >>> tidy(' **"Say My  Name"** ')
@@ -55,7 +55,7 @@ def tidy(name: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Words alone: no case, no accents of Latin letters, no punctuation, single blanks.
+    """Return the words alone: no case, no accents of Latin letters, no punctuation, single blanks.
 
     Examples:
         >>> folded("Sigur Rós – Don't_Look!")
@@ -67,10 +67,10 @@ def folded(text: str) -> str:
 
 
 class Words:
-    """A text in which names are looked for.
+    """Search for names in a text.
 
     Args:
-        text: Any text; its form is made once.
+        text: Any text. Its normal form is computed once.
     """
 
     def __init__(self, text: str) -> None:
@@ -79,10 +79,10 @@ class Words:
         self._windows: dict[int, list[str]] = {}
 
     def name(self, name: str) -> bool:
-        """Tell whether the text holds a name in whole words, letter for letter after `folded`.
+        """Return True if the text contains a name in whole words, letter by letter after `folded`.
 
-        A name of signs alone (the band `!!!`) is looked for as it stands. In scripts without blanks between words any
-        place will do.
+        A name of signs alone (the band `!!!`) must appear unchanged. In scripts without blanks between words, a name
+        may appear anywhere.
         """
         wanted = folded(name)
         if not wanted:
@@ -92,9 +92,9 @@ class Words:
         return f" {wanted} " in f" {self._folded} "
 
     def resemble(self, name: str) -> bool:
-        """Tell whether the text holds a name, or words that are `ALIKE` to it.
+        """Return True if the text contains a name, or words with a similarity of at least `ALIKE`.
 
-        They may be one more or one less, but the numbers among them must be those of the name.
+        The number of words may differ by one. Numbers must be equal.
         """
         if self.name(name):
             return True

@@ -1,21 +1,21 @@
-"""Language models behind one function: questions in, answers out, each paid for once.
+"""Questions to language models. Each answer is paid for once.
 
-`generate` answers `Request`s through a backend (`Server`, `Local`, `BatchFiles`) and a `Store`; `ask` reads JSON out of
-the answers, checks it, and asks once more where it is of no use. Failures are kept as failures, and asked again by the
-next run.
+`generate` answers `Request`s with a backend (`Server`, `Local`, `BatchFiles`) and an `AnswerCache`. `ask` reads and
+checks the JSON in the answers, and asks once more if an answer cannot be used. The cache stores failures, too. The next
+run asks these questions again.
 """
 
 from __future__ import annotations
 
-from .answer_cache import Store
+from .answer_cache import AnswerCache
 from .ask import UNREADABLE, Answer, Outcome, Question, RefusedError, ask
 from .generate import Answers, Backend, generate
-from .prompt import Prompt, read_prompt
-from .request import Model, Parameters, Request, Response, content_key
+from .request import Model, Parameters, Prompt, Request, Response, content_key, read_prompt
 
 __all__ = [
     "UNREADABLE",
     "Answer",
+    "AnswerCache",
     "Answers",
     "Backend",
     "Model",
@@ -26,7 +26,6 @@ __all__ = [
     "RefusedError",
     "Request",
     "Response",
-    "Store",
     "ask",
     "content_key",
     "generate",

@@ -1,27 +1,29 @@
-"""Questions whose answers are read and checked: one that cannot be used is asked for once more in the same run."""
+"""Questions with checked answers. If an answer cannot be used, the question is asked once more in the same run."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ..manifest import Counts, StageManifest
 from .generate import Answers
-from .json_salvage import Rung, read_json
+from .json_salvage import SalvageMethod, read_json
 from .request import Request, Response
 
 T = TypeVar("T")
 UNREADABLE, CUT, FILTERED, EMPTY, NO_ANSWER = "unreadable", "cut", "filtered", "empty", "no answer"
-# These are no answers of the model: they are asked again by the next run.
+# The next run asks these questions again.
 FAILURES = (NO_ANSWER, CUT, EMPTY, UNREADABLE, FILTERED)
 _UNFINISHED = {"length": CUT, "filtered": FILTERED}
 
 
 class RefusedError(ValueError):
-    """An answer that is JSON but not what was asked for.
+    """Answer in JSON that is not the answer to the question.
 
     Attributes:
-        reason: A word or two, for the counts and for the choice of what to say when asking again.
+        reason: Reason in a word or two, for the counts and for the sentence of the second question.
     """
 
     def __init__(self, reason: str) -> None:
@@ -31,14 +33,13 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[T]):
-    """A request and how to read its answer.
+    """Request and the reading of its answer.
 
     Attributes:
-        request: What is asked.
-        wanted: Tells whether a JSON value has the shape that was asked for.
-        read: Makes the result of such a value; raises `RefusedError` where it is of no use.
-        again: What to add to the question when it is put again, by the reason of the failure; "unreadable" serves
-            reasons without a sentence of their own.
+        request: The request.
+        wanted: Returns True for a JSON value of the right form.
+        read: Reads such a value. Raises `RefusedError` if it cannot be used.
+        again: Sentence of the second question, by the reason of the failure. "unreadable" serves all other reasons.
     """
 
     request: Request
@@ -47,56 +48,57 @@ class Question(Generic[T]):
     again: Mapping[str, str]
 
     def repeated(self, failure: str) -> Request:
-        """The request for the second time: with what was wrong, and with more room where the answer was cut off."""
+        """Return the second request. It names the failure, and allows more tokens after a cut answer."""
         return self.request.again(self.again.get(failure, self.again[UNREADABLE]), longer=failure == CUT)
 
 
 class Outcome(NamedTuple):
-    """How a question went.
+    """Outcome of a question.
 
     Attributes:
-        failure: Why there is no result: one of `FAILURES`, or the reason for which the reader refused an answer; None
-            where there is a result.
-        rung: How far down the ladder of `read_json` it was found; None where there is none.
-        asked: How often the question was put, 1 or 2.
+        failure: Reason of a missing result: one of `FAILURES`, or the reason of a refused answer. None for a result.
+        rung: Method of `read_json` that found the result. None without a result.
+        asked: Number of times the question was asked, 1 or 2.
     """
 
     failure: str | None
-    rung: Rung | None
+    rung: SalvageMethod | None
     asked: int
 
 
 class Answer(NamedTuple, Generic[T]):
-    """What came of a question; the value is None where the outcome is a failure."""
+    """Result of a question. The value is None if the outcome is a failure."""
 
     value: T | None
     outcome: Outcome
 
 
 def ask(questions: Sequence[Question[T]], answers: Answers) -> list[Answer[T]]:
-    """Put questions and read the answers.
+    """Ask questions and read the answers.
 
-    What failed in an earlier run is asked again from its first request on, so that a server that is well now gives
-    the same outcome as one that was never ill.
+    A question that failed in an earlier run starts again with its first request. A server that works again thus gives
+    the same outcome as a server that never failed.
 
     Args:
-        questions: What to ask.
-        answers: The store, and who is asked what it lacks.
+        questions: The questions.
+        answers: Cache and backend.
 
     Returns:
-        One answer per question, in their order. A question that got no answer at all is not put again: the backend has
-        tried for long enough.
+        One answer per question, in their order. A question without an answer is not asked again, because the backend
+        has tried several times.
     """
-    sheet = _Sheet(questions, answers)
-    sheet.recall()
-    sheet.put(sheet.places(lambda answer: answer is None or is_failure(answer.outcome)), again=False)
-    sheet.put(sheet.places(_once_more), again=True)
-    answers.leave([questions[place].request for place in sheet.places(lambda a: a is None or is_failure(a.outcome))])
-    return [answer or Answer(None, Outcome(NO_ANSWER, None, 1)) for answer in sheet.answers]
+    progress = _Progress(questions, answers)
+    progress.recall()
+    progress.put(progress.positions(lambda answer: answer is None or is_failure(answer.outcome)), again=False)
+    progress.put(progress.positions(_once_more), again=True)
+    answers.leave(
+        [questions[position].request for position in progress.positions(lambda a: a is None or is_failure(a.outcome))]
+    )
+    return [answer or Answer(None, Outcome(NO_ANSWER, None, 1)) for answer in progress.answers]
 
 
 def is_failure(outcome: Outcome) -> bool:
-    """Tell a failure of model or server from a result, and from an answer that was read and refused."""
+    """Return True for a failure of model or server, but not for a refused answer."""
     return outcome.failure in FAILURES
 
 
@@ -105,54 +107,72 @@ def _once_more(answer: Answer[Any] | None) -> bool:
     return bool(answer and failure and failure != NO_ANSWER and answer.outcome.asked == 1)
 
 
-class _Sheet(Generic[T]):
-    """Questions, and what is known of their answers."""
+def count_outcomes(outcomes: Sequence[Outcome]) -> Counts:
+    """Count questions: kept with a result, or dropped by the reason of their failure."""
+    dropped = Counter(outcome.failure for outcome in outcomes if outcome.failure is not None)
+    return Counts(len(outcomes), len(outcomes) - dropped.total(), dict(sorted(dropped.items())))
+
+
+def has_failures(manifest: StageManifest) -> bool:
+    """Return True if a stage ended with failed questions, which must be asked again."""
+    return any(counts.dropped.get(reason) for counts in manifest.counts.values() for reason in FAILURES)
+
+
+def describe_outcomes(outcomes: Sequence[Outcome]) -> str:
+    """Describe the methods that read the answers, and the number of questions asked twice."""
+    rungs = Counter(outcome.rung for outcome in outcomes if outcome.rung is not None)
+    methods = ", ".join(f"{rung} {n:,}" for rung, n in rungs.most_common()) or "none"
+    return f"answers read: {methods}; asked twice: {sum(outcome.asked == 2 for outcome in outcomes):,}"
+
+
+class _Progress(Generic[T]):
+    """Questions and their answers so far."""
 
     def __init__(self, questions: Sequence[Question[T]], answers: Answers) -> None:
         self._questions = questions
         self._source = answers
         self.answers: list[Answer[T] | None] = [None] * len(questions)
 
-    def places(self, wanted: Callable[[Answer[T] | None], bool]) -> list[int]:
-        return [place for place, answer in enumerate(self.answers) if wanted(answer)]
+    def positions(self, wanted: Callable[[Answer[T] | None], bool]) -> list[int]:
+        return [position for position, answer in enumerate(self.answers) if wanted(answer)]
 
     def recall(self) -> None:
-        """Take from the store what is settled there, after one request or two."""
+        """Read answers from the cache, after one request or two."""
         everything = range(len(self._questions))
         self._look_up(everything, [question.request for question in self._questions], asked=1)
-        unsettled = self.places(_once_more)
-        self._look_up(unsettled, [self._repeated(place) for place in unsettled], asked=2)
+        unanswered = self.positions(_once_more)
+        self._look_up(unanswered, [self._repeated(position) for position in unanswered], asked=2)
 
-    def put(self, places: Sequence[int], *, again: bool) -> None:
-        """Ask, and read what comes."""
-        if not places:
+    def put(self, positions: Sequence[int], *, again: bool) -> None:
+        """Ask, and read the answers."""
+        if not positions:
             return
-        requests = [self._repeated(place) if again else self._questions[place].request for place in places]
+        requests = [self._repeated(position) if again else self._questions[position].request for position in positions]
 
         def judge(at: int, response: Response) -> str | None:
-            place = places[at]
-            answer, before = self._read(place, response, 2 if again else 1), self.answers[place]
-            # That nobody answered now says nothing new of a question that failed before.
+            position = positions[at]
+            answer, before = self._read(position, response, 2 if again else 1), self.answers[position]
+            # A missing answer adds nothing to an earlier failure.
             if answer.outcome.failure != NO_ANSWER or before is None or again:
-                self.answers[place] = answer
+                self.answers[position] = answer
             return answer.outcome.failure if is_failure(answer.outcome) else None
 
         self._source.generate(requests, judge)
 
-    def _look_up(self, places: Sequence[int], requests: Sequence[Request], asked: int) -> None:
+    def _look_up(self, positions: Sequence[int], requests: Sequence[Request], asked: int) -> None:
         def judge(at: int, response: Response) -> str | None:
-            place = places[at]
-            answer = self.answers[place] = self._read(place, response, asked)
+            position = positions[at]
+            answer = self.answers[position] = self._read(position, response, asked)
             return answer.outcome.failure if is_failure(answer.outcome) else None
 
         self._source.recall(requests, judge)
 
-    def _repeated(self, place: int) -> Request:
-        answer = self.answers[place]
-        return self._questions[place].repeated((answer and answer.outcome.failure) or UNREADABLE)
+    def _repeated(self, position: int) -> Request:
+        answer = self.answers[position]
+        return self._questions[position].repeated((answer and answer.outcome.failure) or UNREADABLE)
 
-    def _read(self, place: int, response: Response, asked: int) -> Answer[T]:
-        return _read(self._questions[place], response, asked)
+    def _read(self, position: int, response: Response, asked: int) -> Answer[T]:
+        return _read(self._questions[position], response, asked)
 
 
 def _read(question: Question[T], response: Response, asked: int) -> Answer[T]:
@@ -165,6 +185,6 @@ def _read(question: Question[T], response: Response, asked: int) -> Answer[T]:
     if found is None:
         return Answer(None, Outcome(UNREADABLE, None, asked))
     try:
-        return Answer(question.read(found.value), Outcome(None, found.rung, asked))
+        return Answer(question.read(found.value), Outcome(None, found.method, asked))
     except RefusedError as refused:
         return Answer(None, Outcome(refused.reason, None, asked))

@@ -1,7 +1,7 @@
-"""Questions as files that go to a cluster (`vllm run-batch`) or a batch service, and answers as files that come back.
+"""Request files for a cluster (`vllm run-batch`) or a batch service, and their answer files.
 
-The lines are those of OpenAI's batch format, joined by `custom_id`, the content key: answers may come from any number
-of jobs, in any order.
+The lines have OpenAI's batch format. `custom_id`, the content key, joins them: answers may come from any number of
+jobs, in any order.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from musicrs_dataset.jsonl import read_objects
 from musicrs_metric.base.files import to_json, write_text
 from musicrs_metric.errors import count
 
+from .generate import Stop
 from .request import Model, Request, Response, UnansweredError, no_answer
 from .server import PASSING, body, response_of
-from .stopping import Stop
 
 _REQUESTS = "requests-*-of-*.jsonl"
 
 
 @dataclass(frozen=True)
 class BatchFiles:
-    """A folder in which requests wait and answers are looked for.
+    """Folder of request files and answer files.
 
     Attributes:
-        model: Who is to answer.
-        folder: Every `*.jsonl` in it, but for the requests, is read as answers.
-        per_file: Requests a file; hosted services take 50,000.
+        model: The model.
+        folder: The folder. Every `*.jsonl` in it that holds no requests is read as answers.
+        per_file: Requests per file. Hosted services accept 50,000.
     """
 
     model: Model
@@ -37,12 +37,12 @@ class BatchFiles:
     per_file: int = 50_000
 
     def answer(self, requests: Mapping[str, Request], _: Stop) -> Iterator[tuple[str, Response]]:
-        """Yield every answer in the folder, and write the requests that have none.
+        """Yield every answer in the folder, and write the requests without an answer.
 
-        Request files of an earlier call are replaced; answers to them are still taken.
+        Request files of an earlier call are replaced. Answers to them still count.
 
         Raises:
-            UnansweredError: Requests are waiting: run the batch, put its output into the folder, and run again.
+            UnansweredError: Requests are waiting. Run the batch, put its output into the folder, and run again.
         """
         answered = set()
         for key, response in self._answers():
@@ -54,13 +54,13 @@ class BatchFiles:
             raise UnansweredError(where)
 
     def leave(self, waiting: Mapping[str, Request]) -> str:
-        """Write request files in place of those of an earlier call.
+        """Write request files, and remove those of an earlier call.
 
         Args:
             waiting: Requests by key.
 
         Returns:
-            What to do with the files, in a line; nothing where there is no request.
+            The next step, in one line. "" without a request.
         """
         for file in self.folder.glob(_REQUESTS):
             file.unlink()
@@ -102,7 +102,7 @@ class BatchFiles:
 
 
 def _response(line: Mapping[str, Any]) -> Response | None:
-    """The answer of one line; None where asking again may help."""
+    """Return the answer of a line. None if a second attempt may help."""
     answer = line.get("response")
     status = answer.get("status_code") if isinstance(answer, dict) else None
     if isinstance(answer, dict) and status in (None, 200):

@@ -1,125 +1,187 @@
-"""The one way from questions to answers: what is in the store is taken from it, the rest is asked and kept."""
+"""Answers to requests: from the cache, or from a backend and then stored. Also the handling of Ctrl-C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Protocol
 
-from .answer_cache import Store
+from .answer_cache import AnswerCache
 from .request import Model, Request, Response, UnansweredError, content_key, no_answer
-from .stopping import Stop
 
-# The reason why the response to the request at a place is of no use; None where it can be used.
+# Seconds to wait for requests in flight after Ctrl-C.
+GRACE_S = 5.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# Returns the reason why the response to the request at a position cannot be used, or None.
 Judge = Callable[[int, Response], str | None]
-# Told of a response, of why it is of no use, and of how many there will be.
+# Receives a response, the reason why it cannot be used, and the total number of responses.
 Watch = Callable[[Response, str | None, int], None]
 
 
 class Backend(Protocol):
-    """Something that answers: a server, a model in this process, files that go to a cluster and come back."""
+    """Source of answers: a server, a model in this process, or batch files."""
 
     @property
     def model(self) -> Model:
-        """Who answers."""
+        """The model that answers."""
 
     def answer(self, requests: Mapping[str, Request], stop: Stop) -> Iterable[tuple[str, Response]]:
-        """Answer every request, in any order, each as soon as it is there.
+        """Answer every request, in any order.
 
         Args:
-            requests: By key.
-            stop: The wish of the user to stop; what is on its way has the time of grace.
+            requests: Requests by key.
+            stop: Signal to stop. Requests in flight may still finish within `GRACE_S`.
 
         Yields:
-            Key and response; a request that failed has a response without an answer. Of several responses to one
-            request, the first usable one counts. After a stop, some are missing.
+            Key and response, as they arrive. A failed request has a response without an answer. Of several responses
+            to one request, the first usable one counts. After a stop, some are missing.
 
         Raises:
-            UnansweredError: Nothing can be answered before the user has acted; what was yielded is kept.
+            UnansweredError: The user must act first. Earlier responses are kept.
         """
 
 
 class Answers(Protocol):
-    """Where answers come from: a store, and a backend for what it lacks."""
+    """Source of answers: a cache, and a backend for all other requests."""
 
     def recall(self, requests: Sequence[Request], judge: Judge) -> None:
-        """Look requests up in the store, failures included, and judge the responses that are there."""
+        """Look up requests in the cache, failures included, and judge the responses."""
 
     def generate(self, requests: Sequence[Request], judge: Judge) -> list[Response]:
         """Answer requests; see `generate`."""
 
     def leave(self, requests: Sequence[Request]) -> None:
-        """Take note of requests that failed and that the next run will ask again."""
+        """Record failed requests, which the next run asks again."""
 
 
 def no_reader(_: int, response: Response) -> str | None:
-    """Judge a response that nothing reads: it is of no use where no answer came, or a part of one."""
+    """Judge a response without reading it. It cannot be used if the answer is missing or cut."""
     return None if response.finish == "stop" else response.finish or "no answer"
 
 
 def generate(
     requests: Sequence[Request],
     backend: Backend,
-    store: Store,
+    cache: AnswerCache,
     judge: Judge = no_reader,
     watch: Watch = lambda *_: None,
     stop: Stop | None = None,
 ) -> list[Response]:
-    """Answer requests: each distinct one until it is answered, then never again.
+    """Answer requests. Each distinct request is asked until it has an answer, and never again.
 
     Args:
-        requests: The questions; repeats are asked once.
-        backend: Who is asked what the store lacks.
-        store: Where answers are kept as they come, and failures as failures.
-        judge: Reads responses; told of every place once its response is there.
-        watch: Told of the response to every distinct request.
-        stop: The wish of the user to stop.
+        requests: The requests. Repeated ones are asked once.
+        backend: Source of the answers that the cache lacks.
+        cache: Stores answers and failures as they arrive.
+        judge: Reads the response of every position.
+        watch: Receives the response to every distinct request.
+        stop: Signal to stop.
 
     Returns:
         One response per request, in their order.
 
     Raises:
-        UnansweredError: See `Backend.answer`. Requests that failed before stay failures instead: they were asked
-            once more in vain.
-        KeyboardInterrupt: The user stopped it; the answers that came until then are kept.
+        UnansweredError: See `Backend.answer`. Requests that failed in an earlier run do not raise it. They stay
+            failures.
+        KeyboardInterrupt: The user stopped the command. Earlier answers are kept.
     """
     stop = stop or Stop()
     keys = [content_key(request, backend.model) for request in requests]
-    places: dict[str, list[int]] = {}
-    for place, key in enumerate(keys):
-        places.setdefault(key, []).append(place)
+    positions: dict[str, list[int]] = {}
+    for position, key in enumerate(keys):
+        positions.setdefault(key, []).append(position)
     responses: dict[str, Response] = {}
     usable: set[str] = set()
 
-    def settle(key: str, response: Response) -> str | None:
-        failure = next(filter(None, [judge(place, response) for place in places[key]]), None)
+    def judge_all(key: str, response: Response) -> str | None:
+        failure = next(filter(None, [judge(position, response) for position in positions[key]]), None)
         responses[key] = response
         if failure is None:
             usable.add(key)
         return failure
 
-    for key, (place, *_) in places.items():
-        kept = store.get(key)
-        if kept is None:
+    for key, (position, *_) in positions.items():
+        cached = cache.get(key)
+        if cached is None:
             continue
-        if failure := settle(key, kept):  # stores of earlier versions hold failures as answers
-            store.add(key, backend.model, requests[place], kept, failure)
+        if failure := judge_all(key, cached):  # caches of earlier versions hold failures as answers
+            cache.add(key, backend.model, requests[position], cached, failure)
         else:
-            watch(kept, None, len(places))
-    unanswered = {key: requests[at[0]] for key, at in places.items() if key not in usable}
+            watch(cached, None, len(positions))
+    unanswered = {key: requests[at[0]] for key, at in positions.items() if key not in usable}
     if unanswered:
         try:
             for key, response in backend.answer(unanswered, stop):
                 if key not in usable:
-                    failure = settle(key, response)
-                    store.add(key, backend.model, unanswered[key], response, failure)
-                    watch(response, failure, len(places))
+                    failure = judge_all(key, response)
+                    cache.add(key, backend.model, unanswered[key], response, failure)
+                    watch(response, failure, len(positions))
         except UnansweredError as error:
             again = [key for key in unanswered if key not in responses]
-            if any(key not in store.failures for key in again):
+            if any(key not in cache.failures for key in again):
                 raise
             for key in again:
                 response = no_answer(str(error))
-                watch(response, settle(key, response), len(places))
-    if stop.is_asked or any(key not in responses for key in places):
+                watch(response, judge_all(key, response), len(positions))
+    if stop.is_asked or any(key not in responses for key in positions):
         raise KeyboardInterrupt
     return [responses[key] for key in keys]
+
+
+class StoppedError(Exception):
+    """Stop of a stage. The next stage must not start.
+
+    Attributes:
+        exit_code: Exit code: 1 for too many failures, 128 plus the number of the signal for Ctrl-C and SIGTERM.
+    """
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class Stop:
+    """Signal to stop, for backends.
+
+    Attributes:
+        signal: Number of the signal. None before the first signal.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._over_at = float("inf")
+
+    def ask(self, number: int, _: FrameType | None = None) -> None:
+        """Handle a signal. A second one ends the process at once."""
+        if self.signal is not None:
+            raise KeyboardInterrupt
+        self.signal, self._over_at = number, time.monotonic() + GRACE_S
+
+    @property
+    def is_asked(self) -> bool:
+        """True if no new request may start."""
+        return self.signal is not None
+
+    @property
+    def is_over(self) -> bool:
+        """True if the time for requests in flight is over."""
+        return time.monotonic() >= self._over_at
+
+
+@contextmanager
+def stoppable() -> Iterator[Stop]:
+    """Turn Ctrl-C and SIGTERM into a `Stop` during the block. Outside of the main thread they stay as they are."""
+    stop = Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.signal(number, stop.ask) for number in _SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

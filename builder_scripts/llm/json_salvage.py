@@ -1,6 +1,6 @@
-"""JSON out of what a model wrote: as it stands, out of its wrapping, repaired; and which of these it took.
+"""JSON in the text of a model, by the first method that succeeds: strict, unwrapped, or repaired.
 
-The order matters: a text that is JSON is never "repaired", and a thinking block is never searched for an answer.
+The order matters. A text that is JSON is never repaired, and a thinking block is never searched for an answer.
 """
 
 from __future__ import annotations
@@ -13,36 +13,35 @@ from typing import Any, Literal, NamedTuple
 from musicrs_metric.base.files import strict_json
 from musicrs_metric.base.thinking import without_thinking
 
-Rung = Literal["strict", "unwrapped", "repaired"]
+SalvageMethod = Literal["strict", "unwrapped", "repaired"]
 
 _OPENING = re.compile(r"[\[{]")
 _LENIENT = json.JSONDecoder(strict=False)  # takes raw control characters inside strings
 
 
 class Found(NamedTuple):
-    """A value, and the rung of the ladder that reached it."""
+    """Value and the method that found it."""
 
     value: Any
-    rung: Rung
+    method: SalvageMethod
 
 
 def read_json(text: str, wanted: Callable[[Any], bool]) -> Found | None:
-    """Read the JSON value that an answer holds.
+    """Read the JSON value in an answer.
 
     Args:
-        text: A finished answer. A thinking block that never closes leaves nothing to read.
-        wanted: Tells whether a value has the shape that was asked for; others, such as the `[1]` of a footnote, are
-            passed over.
+        text: A finished answer. After an open thinking block there is nothing to read.
+        wanted: Returns True for a value of the right form. Other values are skipped, such as the `[1]` of a footnote.
 
     Returns:
-        The first wanted value: the whole text as strict JSON; else the first object or list in it that parses
-        (outside of fences, prose and thinking); else what json_repair makes of the text from its first bracket. None
-        where none of them is wanted.
+        The first wanted value: the whole text as strict JSON, or the first object or list in it that parses (without
+        fences, prose and thinking), or the text from its first bracket, repaired by json_repair. None if there is no
+        wanted value.
     """
-    for rung, values in _LADDER:
+    for method, values in _METHODS:
         for value in values(text):
             if wanted(value):
-                return Found(value, rung)
+                return Found(value, method)
     return None
 
 
@@ -58,17 +57,17 @@ def _inside(text: str) -> Iterator[Any]:
     end = 0
     for bracket in _OPENING.finditer(answer):
         if bracket.start() < end:
-            continue  # inside of a value that was offered already
+            continue  # inside of a value that was tried already
         try:
             value, end = _LENIENT.raw_decode(answer, bracket.start())
         except ValueError:
             continue
-        except RecursionError:  # as would every bracket inside of this one
+        except RecursionError:  # every bracket inside of this one would fail, too
             return
         yield value
 
 
-def _mended(text: str) -> Iterator[Any]:
+def _repaired(text: str) -> Iterator[Any]:
     import json_repair
 
     answer = without_thinking(text).text
@@ -80,8 +79,8 @@ def _mended(text: str) -> Iterator[Any]:
             return
 
 
-_LADDER: tuple[tuple[Rung, Callable[[str], Iterator[Any]]], ...] = (
+_METHODS: tuple[tuple[SalvageMethod, Callable[[str], Iterator[Any]]], ...] = (
     ("strict", _whole),
     ("unwrapped", _inside),
-    ("repaired", _mended),
+    ("repaired", _repaired),
 )

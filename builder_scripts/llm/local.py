@@ -1,4 +1,4 @@
-"""A model in this process, on whatever accelerator there is, held to the schema by xgrammar: for laptops and tests."""
+"""Model in this process, on any accelerator. xgrammar enforces the schema. For laptops and tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from musicrs_metric.errors import UserError, count
 
+from .generate import Stop
 from .request import Model, Parameters, Request, Response
-from .stopping import Stop
 
 if TYPE_CHECKING:
     import torch
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Local:
-    """A causal language model of transformers, spread over the devices at hand by accelerate.
+    """Causal language model of transformers. accelerate distributes it over the devices.
 
-    The weights keep the type they were published in (Gemma 3 fails in float16). A batch is decoded as one, and padding
-    can turn a close call between two tokens, so another batch size may give another answer.
+    The weights keep their published type (Gemma 3 fails in float16). Padding can decide near-ties between two tokens,
+    so another batch size may give another answer.
 
     Attributes:
         model: Hub id or folder, and revision.
-        batch_size: Requests decoded together.
+        batch_size: Requests per batch.
     """
 
     model: Model
     batch_size: int = 16
 
     def answer(self, requests: Mapping[str, Request], stop: Stop | None = None) -> Iterator[tuple[str, Response]]:
-        """See `Backend.answer`; long prompts first, so that memory that is too small shows at once.
+        """See `Backend.answer`. Long prompts come first, so that a lack of memory appears at once.
 
-        After a stop, answers of the batch that end within the time of grace are kept.
+        After a stop, the answers that the batch finishes within `GRACE_S` are kept.
 
         Raises:
-            UserError: The model cannot be loaded, has no chat template, or takes more memory than there is.
+            UserError: The model cannot be loaded, has no chat template, or needs more memory.
         """
         stop = stop or Stop()
         decoder = _Decoder(self.model, stop)
@@ -82,7 +82,7 @@ class _Decoder:
         self._grammars = xgrammar.GrammarCompiler(info)
 
     def decode(self, requests: Sequence[Request], parameters: Parameters) -> list[Response]:
-        """Answer a batch; one response per request, in their order."""
+        """Answer a batch: one response per request, in their order."""
         import torch
         from xgrammar.contrib.hf import LogitsProcessor
 
@@ -122,7 +122,7 @@ class _Decoder:
             do_sample=sampled,
             temperature=parameters.temperature if sampled else 1.0,
             top_p=parameters.top_p if sampled else 1.0,
-            top_k=0 if sampled else 50,  # of no effect where the likeliest token is taken, and 50 is what says so
+            top_k=0 if sampled else 50,  # 50 is the default, without effect in greedy decoding
             repetition_penalty=1.0,
             max_length=None,
             max_new_tokens=parameters.max_tokens,

@@ -1,110 +1,146 @@
-"""The command line of a stage that asks a model."""
+"""Options of the stages that ask a language model: `extract` and `queries`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated, Any
 
-import typer
+from pydantic import Field
 
-from ..layout import Work
-from ..pipeline.stage import tell
+from musicrs_metric.base.chat import read_extra_body
+from musicrs_metric.base.files import to_json
+from musicrs_metric.errors import UserError
+
+from ..pipeline.option_command import CommandLine, PathFrom, StageOptions
+from .batches import BatchFiles
+from .generate import Backend
+from .local import Local
 from .request import Model
-from .session import BackendName, Settings, model_with
-from .stopping import StoppedError
+from .server import Server
 from .usage import Prices
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..manifest import StageManifest
-
-_DEFAULT = Settings(Model(""))
+_MODEL = "Hub id, a folder, or the name that the server gives the model."
 
 
-class Stage(Protocol):
-    """A stage that asks a model; its module `run` is one."""
+class BackendName(StrEnum):
+    """Place of the model."""
 
-    def run(self, work: Work, settings: Settings, console: Console) -> tuple[StageManifest, bool]:
-        """Run it, unless it is done; return its manifest, and whether anything had to be done."""
-
-    def estimate(self, work: Work, settings: Settings, console: Console) -> str:
-        """Say in a line what it would take."""
+    server = "server"
+    local = "local"
+    batch = "batch"
 
 
-def llm_command(name: str, model: str, stage: Callable[[], Stage], doc: str) -> Callable[..., None]:
-    """Make the command of a stage.
+class LlmOptions(StageOptions):
+    """Model, backend, prices, and the failures that a stage accepts."""
 
-    Args:
-        name: Of the stage.
-        model: Who is asked where the user names nobody.
-        stage: Imports the stage.
-        doc: Its help.
+    model: str = Field(description=_MODEL)
+    revision: str = Field(default="", description="Commit of the weights. It is stored with every answer.")
+    backend: BackendName = Field(
+        default=BackendName.server,
+        description="server: OpenAI-compatible, such as `vllm serve MODEL`. local: in this process, with transformers. "
+        "batch: files for `vllm run-batch` or a batch service.",
+    )
+    url: str = Field(default=Server.url, description="URL of the server, with /v1 at its end.")
+    key_variable: str = Field(
+        default=Server.key_variable, description="Environment variable that holds the server's key."
+    )
+    concurrency: int = Field(default=Server.concurrency, ge=1, description="Requests in flight at the server.")
+    timeout: float = Field(
+        default=Server.timeout_s, ge=0.1, allow_inf_nan=False, description="Seconds for one attempt."
+    )
+    retries: int = Field(default=Server.retries, ge=0, description="Further attempts after a failure.")
+    batch_size: int = Field(default=Local.batch_size, ge=1, description="Requests per batch in this process.")
+    price_read: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="Price per million tokens read.")
+    price_written: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False, description="Price per million tokens written."
+    )
+    skip_unanswered: bool = Field(default=False, description="Do not count requests without an answer as failures.")
+    max_failures: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Share of failed questions above which the stage stops with exit code 1.",
+    )
+    thinking_tokens: int = Field(
+        default=0, ge=0, description="Further tokens per answer, for a model that thinks first."
+    )
+    extra_body: Annotated[PathFrom | None, CommandLine("FILE")] = Field(
+        default=None, description="JSON file of one object with further fields of every request."
+    )
 
-    Returns:
-        A function for typer.
-    """
-    default_model = model
+    def check(self) -> None:
+        """Check model and backend without loading or reaching them.
 
-    def command(
-        work: Annotated[Path, typer.Option(help="Work folder of the corpus.")],
-        model: Annotated[str, typer.Option(help="Hub id, a folder, or the name that the server gives it.")] = (
-            default_model
-        ),
-        revision: Annotated[str, typer.Option(help="Commit of the weights; kept with every answer.")] = "",
-        backend: Annotated[
-            BackendName,
-            typer.Option(
-                help="server: OpenAI-compatible, as `vllm serve MODEL`. local: in this process, with transformers. "
-                "batch: files for `vllm run-batch` or a batch service."
-            ),
-        ] = _DEFAULT.backend,
-        url: Annotated[str, typer.Option(help="The server, up to and with /v1.")] = _DEFAULT.url,
-        key_variable: Annotated[
-            str, typer.Option(help="Environment variable that holds the server's key.")
-        ] = _DEFAULT.key_variable,
-        concurrency: Annotated[
-            int, typer.Option(min=1, help="Requests in flight at the server.")
-        ] = _DEFAULT.concurrency,
-        timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one attempt.")] = _DEFAULT.timeout_s,
-        retries: Annotated[int, typer.Option(min=0, help="Further attempts after a failure.")] = _DEFAULT.retries,
-        batch_size: Annotated[int, typer.Option(min=1, help="Requests at once in this process.")] = _DEFAULT.batch_size,
-        price_read: Annotated[float, typer.Option(min=0, help="Price of a million tokens read.")] = 0.0,
-        price_written: Annotated[float, typer.Option(min=0, help="Price of a million tokens written.")] = 0.0,
-        skip_unanswered: Annotated[
-            bool, typer.Option("--skip-unanswered", help="Requests without an answer are no failures.")
-        ] = False,
-        max_failures: Annotated[
-            float,
-            typer.Option(min=0, max=1, help="Share of failed questions above which the stage stops with exit code 1."),
-        ] = _DEFAULT.max_failures,
-        thinking_tokens: Annotated[
-            int, typer.Option(min=0, help="Further tokens per answer, for a model that thinks first.")
-        ] = 0,
-        extra_body: Annotated[
-            Path | None,
-            typer.Option(metavar="FILE", help="JSON object with further fields of every request."),
-        ] = None,
-        estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and ask nothing.")] = False,
-    ) -> None:
-        from rich.console import Console
+        Raises:
+            UserError: The URL, the key or the further fields cannot be used.
+        """
+        self.open_backend(Path())
 
-        asked = model_with(model, revision, extra_body, thinking_tokens)
-        settings = Settings(
-            asked, backend, url, key_variable, concurrency, timeout, retries, batch_size,
-            Prices(price_read, price_written), skip_unanswered, max_failures,
-        )  # fmt: skip
-        console = Console(stderr=True)
-        if estimate:
-            typer.echo(stage().estimate(Work(work), settings, console))
-            return
-        try:
-            manifest, new = stage().run(Work(work), settings, console)
-        except StoppedError as error:
-            typer.echo(f"{name}: {error}", err=True)
-            raise typer.Exit(error.exit_code) from error
-        tell(manifest, new, Work(work).gold / manifest.outputs[0].path)
+    @cached_property
+    def weights(self) -> Model:
+        """The model with all that can change its answers.
 
-    command.__name__, command.__doc__ = name, doc
-    return command
+        Raises:
+            UserError: The file of further fields cannot be read, or holds a field that the stage decides.
+        """
+        fields = read_extra_body(self.extra_body) if self.extra_body else {}
+        extra_body = to_json(dict(sorted(fields.items()))) if fields else ""
+        return Model(self.model, self.revision, extra_body, self.thinking_tokens)
+
+    @property
+    def prices(self) -> Prices:
+        """Prices of tokens."""
+        return Prices(self.price_read, self.price_written)
+
+    def open_backend(self, folder: Path) -> Backend:
+        """Make the backend. It loads and reaches nothing before its first question.
+
+        Args:
+            folder: Folder of batch files.
+
+        Raises:
+            UserError: The URL, the key or the further fields cannot be used.
+        """
+        match self.backend:
+            case BackendName.server:
+                return Server(
+                    self.weights, self.url, self.key_variable, self.concurrency, self.timeout, self.retries
+                )  # fmt: skip
+            case BackendName.local:
+                others = set(self.weights.further_fields) - {"chat_template_kwargs"}
+                if others or self.thinking_tokens:
+                    raise UserError(
+                        f"--backend local takes no {', '.join(sorted(others)) or '--thinking-tokens'}; the only "
+                        "further field that it knows is chat_template_kwargs"
+                    )
+                return Local(self.weights, self.batch_size)
+            case BackendName.batch:
+                return BatchFiles(self.weights, folder)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the options that change the output of a stage, as plain JSON types."""
+        further = {"extra_body": self.weights.further_fields, "thinking_tokens": self.thinking_tokens}
+        return {"model": self.model, "revision": self.revision, "skip_unanswered": self.skip_unanswered} | {
+            name: value for name, value in further.items() if value
+        }
+
+
+class ExtractOptions(LlmOptions):
+    """Options of `extract`."""
+
+    model: str = Field(default="Qwen/Qwen2.5-7B-Instruct", description=_MODEL)
+
+
+class QueriesOptions(LlmOptions):
+    """Options of `queries`."""
+
+    model: str = Field(default="google/gemma-3-12b-it", description=_MODEL)
+
+
+def model_of(parameters: Mapping[str, Any]) -> Model:
+    """Return the model that answered, by the parameters in the manifest of a stage."""
+    further = to_json(parameters["extra_body"]) if "extra_body" in parameters else ""
+    return Model(parameters["model"], parameters["revision"], further, parameters.get("thinking_tokens", 0))

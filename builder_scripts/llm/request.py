@@ -1,11 +1,14 @@
-"""What is asked of a language model and what comes back, and the key under which an answer is kept."""
+"""Requests and responses of language models, prompts, and the key of an answer."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from importlib.resources.abc import Traversable
+from string import Template
 from typing import Any, Literal, NamedTuple
 
 from musicrs_metric.errors import UserError
@@ -14,19 +17,19 @@ Finish = Literal["stop", "length", "filtered"]
 
 
 class UnansweredError(UserError):
-    """Nobody answers before the user has acted: the server is down, or requests wait for a batch job."""
+    """No answer before the user acts: the server is down, or requests wait for a batch job."""
 
 
 class Model(NamedTuple):
-    """Which weights answer.
+    """Model with all that can change its answers.
 
     Attributes:
         name: Hub id, a folder, or the name that a server gives the model.
-        revision: Commit, tag or date of the weights; empty where it is not known, and then a newer model behind the
-            same name goes unnoticed.
-        extra_body: Further fields of every request, as canonical JSON; empty for none. They can change an answer (a
+        revision: Commit, tag or date of the weights. Empty if unknown: a newer model of the same name is then not
+            noticed.
+        extra_body: Further fields of every request, as canonical JSON. Empty for none. They can change an answer (a
             mode without thinking, another sampler), so they are part of its key.
-        thinking_tokens: Tokens that a request allows in addition, for a model that thinks before it answers.
+        thinking_tokens: Further tokens per answer, for a model that thinks first.
     """
 
     name: str
@@ -36,20 +39,20 @@ class Model(NamedTuple):
 
     @property
     def further_fields(self) -> dict[str, Any]:
-        """The further fields of every request."""
+        """Further fields of every request."""
         fields: dict[str, Any] = json.loads(self.extra_body or "{}")
         return fields
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How to decode.
+    """Parameters of decoding.
 
     Attributes:
-        max_tokens: The most tokens of an answer; one that reaches it counts as a failure, never as data.
-        temperature: 0 takes the likeliest token each time, which on most servers still varies with what else runs.
-        top_p: Share of the probability that sampling chooses from.
-        seed: For sampling.
+        max_tokens: Largest number of tokens of an answer. A cut answer is a failure, never data.
+        temperature: 0 is greedy decoding. On most servers it still varies with the load.
+        top_p: Share of the probability mass for sampling.
+        seed: Seed of sampling.
     """
 
     max_tokens: int
@@ -60,13 +63,13 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question: a single user turn, for Gemma's chat template has no other.
+    """Request: a single user turn, because Gemma's chat template has no system turn.
 
     Attributes:
         prompt: The text of the turn.
-        template: Name, version and hash of the template that the prompt was made from.
+        template: Name, version and hash of the template of the prompt.
         schema: JSON schema of the answer, with the caps in it.
-        parameters: How to decode.
+        parameters: Parameters of decoding.
     """
 
     prompt: str
@@ -75,11 +78,11 @@ class Request:
     parameters: Parameters
 
     def again(self, sentence: str, *, longer: bool = False) -> Request:
-        """The same question for a second time.
+        """Return the same question for a second attempt.
 
         Args:
-            sentence: What was wrong; without it a model that decodes greedily would only repeat itself.
-            longer: Allow the answer twice the tokens.
+            sentence: Description of the failure. Without it a greedy model would repeat its answer.
+            longer: Allow twice the tokens.
         """
         parameters = self.parameters
         if longer:
@@ -89,16 +92,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer, or the reason why there is none.
+    """Answer, or the reason of a missing answer.
 
     Attributes:
-        text: What the model wrote.
-        finish: Why it ended: "stop" as it should, "length" cut off, "filtered" withheld by the server; None where no
-            answer came.
-        prompt_tokens: Tokens read, as the backend counts them; 0 where it does not say.
-        completion_tokens: Tokens written, likewise.
-        error: Why no answer came, in one line; None where one did.
-        cached: It was in the store and cost nothing.
+        text: Text of the model.
+        finish: Reason of the end: "stop" as planned, "length" cut off, "filtered" withheld by the server. None without
+            an answer.
+        prompt_tokens: Tokens read, by the count of the backend. 0 if unknown.
+        completion_tokens: Tokens written, by the count of the backend. 0 if unknown.
+        error: Reason of a missing answer, in one line. None for an answer.
+        cached: The answer came from the cache and cost nothing.
     """
 
     text: str
@@ -110,18 +113,18 @@ class Response:
 
 
 def no_answer(error: str) -> Response:
-    """A response that holds nothing but the reason."""
+    """Return a response without an answer."""
     return Response("", None, error=" ".join(error.split()))
 
 
 def content_key(request: Request, model: Model) -> str:
-    """Hash all that decides an answer: model and its options, revision, template, parameters, schema and prompt.
+    """Hash everything that decides an answer: model with options, revision, template, parameters, schema and prompt.
 
-    The backend is no part of it, so that answers of a cluster serve on a laptop.
+    The key does not depend on the backend, so that answers of a cluster also serve on a laptop.
 
     Args:
         request: The question.
-        model: Who answers.
+        model: The model.
 
     Returns:
         sha256 in hexadecimal of the canonical JSON.
@@ -134,9 +137,49 @@ def content_key(request: Request, model: Model) -> str:
         "schema": request.schema,
         "prompt": request.prompt,
     }
-    # Only where they are there, so that answers of earlier versions are found.
+    # Only non-empty ones, so that answers of earlier versions are found.
     if model.extra_body:
         content["extra_body"] = model.further_fields
     if model.thinking_tokens:
         content["thinking_tokens"] = model.thinking_tokens
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Prompt template from a TOML file.
+
+    Attributes:
+        name: Name of the prompt.
+        version: Number that grows with each change of the text.
+        text: The user turn, with `$field` for each field.
+        again: Sentence of a second question, by the reason of the failure.
+        sha256: First twelve digits of the hash of the file. They reveal a change without a new version.
+    """
+
+    name: str
+    version: int
+    text: str
+    again: Mapping[str, str]
+    sha256: str
+
+    @property
+    def label(self) -> str:
+        """Name, version and hash, for manifests and keys."""
+        return f"{self.name}@{self.version}+{self.sha256}"
+
+    def fill(self, **fields: str) -> str:
+        """Fill in the fields.
+
+        A field is never searched for further fields, so a `$` in a text is only a `$`.
+
+        Raises:
+            KeyError: A field of the template is missing.
+        """
+        return Template(self.text).substitute(fields)
+
+
+def read_prompt(file: Traversable) -> Prompt:
+    """Read a prompt from its TOML file."""
+    data = file.read_bytes()
+    return Prompt(**tomllib.loads(data.decode()), sha256=hashlib.sha256(data).hexdigest()[:12])

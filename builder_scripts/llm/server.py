@@ -1,48 +1,51 @@
-"""A model behind an OpenAI-compatible server: vLLM, SGLang, llama.cpp, `transformers serve` or a hosted one.
+"""Model on an OpenAI-compatible server: vLLM, SGLang, llama.cpp, `transformers serve` or a hosted one.
 
-`musicrs_metric.base.chat` does the talking and the waiting. The first request is asked alone: it finds out which fields
-the server refuses.
+`musicrs_metric.base.chat` sends the requests and waits between attempts. The first request is sent alone. It shows
+which fields the server refuses.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import queue
+import threading
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from musicrs_metric.base.chat import PASSING, Chat, ChatError, ChatReply, ChatServer, Messages
 from musicrs_metric.base.chat_reply import ReplyError, read_reply
 from musicrs_metric.errors import UserError
 
-from .parallel import answer_each
+from .generate import Stop
 from .request import Finish, Model, Request, Response, UnansweredError, no_answer
-from .stopping import Stop
 
 __all__ = ["PASSING", "PATIENCE", "Server", "body", "response_of"]
 
-# So many requests in a row without an answer, refused ones included, that there is no use in going on.
+# Requests in a row without an answer, refused ones included, after which the stage stops.
 PATIENCE = 20
-# The same for first requests that fail in the same words: each was tried with and without every field.
+# First requests that fail with the same message: each was tried with and without every field.
 FIRST_PATIENCE = 5
+_LOOK_S = 0.1  # between two looks at the clock while waiting
 _FINISH: dict[str, Finish] = {"whole": "stop", "cut": "length", "withheld": "filtered"}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server that speaks the chat completions of OpenAI.
+    """Server with OpenAI's chat completions.
 
     Attributes:
-        model: What it is to serve.
-        url: Up to and with `/v1`.
+        model: The model.
+        url: URL of the server, with `/v1` at its end.
         key_variable: Environment variable that holds the key.
         concurrency: Requests in flight.
-        timeout_s: How long one attempt may take, in seconds.
+        timeout_s: Largest duration of one attempt, in seconds.
         retries: Further attempts after the first.
 
     Raises:
-        UserError: The URL is malformed or holds a secret, or the key cannot be one.
+        UserError: The URL is malformed or holds a secret, or the key is malformed.
     """
 
     model: Model
@@ -59,7 +62,7 @@ class Server:
         """See `Backend.answer`.
 
         Raises:
-            UnansweredError: No such model, a refused key, or no answer for a while.
+            UnansweredError: The model is unknown, the key is refused, or many requests have no answer.
         """
         failures = 0
         try:
@@ -78,7 +81,7 @@ class Server:
         )
 
     def _responses(self, requests: Mapping[str, Request], stop: Stop) -> Iterator[tuple[str, Response]]:
-        """Ask one by one until the form of the requests is learned, then all others at once."""
+        """Ask one by one until the form of the requests is known, then ask the others at the same time."""
         chat, waiting = Chat(self._server()), dict(requests)
         errors: Counter[str | None] = Counter()
         for key in requests:
@@ -107,7 +110,7 @@ class Server:
 
 
 def body(request: Request, model: Model) -> dict[str, Any]:
-    """The body of a chat completion request, which batch files hold."""
+    """Return the body of a chat completion request, for batch files."""
     fields = _fields(request, model) | model.further_fields
     return {"model": model.name, "messages": [{"role": "user", "content": request.prompt}], **fields}
 
@@ -116,10 +119,10 @@ def response_of(completion: Any) -> Response:
     """Read a chat completion.
 
     Args:
-        completion: What the server sent, as JSON types; anything at all.
+        completion: Any JSON value from the server.
 
     Returns:
-        Its first choice; a response without an answer where there is none.
+        The first choice, or a response without an answer.
     """
     try:
         return _response(read_reply(completion))
@@ -140,3 +143,63 @@ def _fields(request: Request, model: Model) -> dict[str, Any]:
 
 def _response(reply: ChatReply) -> Response:
     return Response(reply.text, _FINISH[reply.finish], reply.usage.prompt or 0, reply.usage.written)
+
+
+class _Done(NamedTuple):
+    """Result of one request, or its exception."""
+
+    key: str
+    result: object
+    error: BaseException | None
+
+
+def answer_each(
+    ask: Callable[[Request], T], requests: Mapping[str, Request], at_once: int, stop: Stop
+) -> Iterator[tuple[str, T]]:
+    """Ask each request in one of several threads.
+
+    Args:
+        ask: Answers one request.
+        requests: Requests by key.
+        at_once: Largest number of requests in flight.
+        stop: Signal to stop. No further request starts, and requests in flight may finish within `GRACE_S`.
+
+    Yields:
+        Key and result, as they arrive. After a stop, some are missing.
+
+    Raises:
+        Exception: An exception of `ask`.
+    """
+    waiting, done = deque(requests.items()), queue.SimpleQueue[_Done]()
+    closed = threading.Event()
+
+    def work() -> None:
+        while not closed.is_set() and not stop.is_asked:
+            try:
+                key, request = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                done.put(_Done(key, ask(request), None))
+            except BaseException as error:  # raised again in the thread that waits
+                done.put(_Done(key, None, error))
+
+    # Daemons: a request may hang for minutes, and the end of the process must not wait for it.
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(at_once, len(requests)))]
+    for thread in threads:
+        thread.start()
+    left = len(requests)
+    try:
+        while left:
+            if stop.is_over or (stop.is_asked and done.empty() and not any(t.is_alive() for t in threads)):
+                return
+            try:
+                key, result, error = done.get(timeout=_LOOK_S)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            left -= 1
+            yield key, result  # type: ignore[misc]
+    finally:
+        closed.set()

@@ -1,4 +1,4 @@
-"""One stage's dealings with its model: what it asks whom, where answers are kept, and what it shows meanwhile."""
+"""Questions of one stage: model, cache and progress bar."""
 
 from __future__ import annotations
 
@@ -6,136 +6,40 @@ import math
 import signal
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from musicrs_metric.base.chat import read_extra_body
-from musicrs_metric.base.files import to_json
-from musicrs_metric.errors import UserError, count, some
+from musicrs_metric.errors import count, some
 
-from .answer_cache import Store
+from .answer_cache import AnswerCache
 from .ask import CUT, EMPTY, NO_ANSWER, UNREADABLE, Outcome, is_failure
 from .batches import BatchFiles
-from .generate import Backend, Judge, generate, no_reader
-from .local import Local
-from .request import Model, Request, Response, content_key
-from .server import PATIENCE, Server
-from .stopping import StoppedError, stoppable
-from .usage import Meter, Prices, amount
+from .generate import Judge, StoppedError, generate, no_reader, stoppable
+from .options import LlmOptions
+from .request import Request, Response, content_key
+from .server import PATIENCE
+from .usage import UsageMeter, amount
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-class BackendName(StrEnum):
-    """Where the model runs."""
-
-    server = "server"
-    local = "local"
-    batch = "batch"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that the command line says about the model.
-
-    Attributes:
-        model: Who answers.
-        backend: Where.
-        url: Of the server.
-        key_variable: Environment variable with the server's key.
-        concurrency: Requests in flight at the server.
-        timeout_s: Seconds for one attempt at the server.
-        retries: Further attempts at the server.
-        batch_size: Requests decoded together in this process.
-        prices: Of tokens.
-        skip_unanswered: Requests without an answer do not count as failures.
-        max_failures: Share of questions that may fail, in [0, 1]; above it the stage stops.
-
-    Raises:
-        UserError: The model in this process cannot take one of the further fields.
-    """
-
-    model: Model
-    backend: BackendName = BackendName.server
-    url: str = Server.url
-    key_variable: str = Server.key_variable
-    concurrency: int = Server.concurrency
-    timeout_s: float = Server.timeout_s
-    retries: int = Server.retries
-    batch_size: int = Local.batch_size
-    prices: Prices = field(default_factory=Prices)
-    skip_unanswered: bool = False
-    max_failures: float = 0.05
-
-    def __post_init__(self) -> None:
-        others = set(self.model.further_fields) - {"chat_template_kwargs"}
-        if self.backend is BackendName.local and (others or self.model.thinking_tokens):
-            raise UserError(
-                f"--backend local takes no {', '.join(sorted(others)) or '--thinking-tokens'}; of further fields it "
-                "knows chat_template_kwargs alone"
-            )
-
-    def open(self, folder: Path) -> Backend:
-        """Make the backend; nothing is loaded or reached before its first question.
-
-        Args:
-            folder: Where batch files go.
-        """
-        match self.backend:
-            case BackendName.server:
-                return Server(
-                    self.model, self.url, self.key_variable, self.concurrency, self.timeout_s, self.retries
-                )  # fmt: skip
-            case BackendName.local:
-                return Local(self.model, self.batch_size)
-            case BackendName.batch:
-                return BatchFiles(self.model, folder)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What of this changes the output of a stage, as plain JSON types for its manifest."""
-        further = {"extra_body": self.model.further_fields, "thinking_tokens": self.model.thinking_tokens}
-        return {
-            "model": self.model.name,
-            "revision": self.model.revision,
-            "skip_unanswered": self.skip_unanswered,
-        } | {name: value for name, value in further.items() if value}
-
-
-def model_with(name: str, revision: str, extra_body: Path | None, thinking_tokens: int) -> Model:
-    """Who answers, with further fields out of a file.
-
-    Raises:
-        UserError: The file cannot be read, or holds a field that the stage decides.
-    """
-    fields = read_extra_body(extra_body) if extra_body else {}
-    return Model(name, revision, to_json(dict(sorted(fields.items()))) if fields else "", thinking_tokens)
-
-
-def model_of(parameters: Mapping[str, Any]) -> Model:
-    """Who answered, by the parameters in the manifest of a stage."""
-    further = to_json(parameters["extra_body"]) if "extra_body" in parameters else ""
-    return Model(parameters["model"], parameters["revision"], further, parameters.get("thinking_tokens", 0))
-
-
 class Session:
-    """A stage's questions, with a progress bar; use it as a context manager.
+    """Questions of a stage, with a progress bar. Use it as a context manager.
 
     Args:
-        settings: Whom to ask and how.
-        folder: Holds the store `answers.jsonl` of all stages, and a folder of batch files for each.
+        options: Model, backend, prices and accepted failures.
+        folder: Folder of the cache `answers.jsonl` of all stages, and of the batch files of each.
         stage: Name of the stage.
-        console: Where the bar is shown.
+        console: Console of the bar.
     """
 
-    def __init__(self, settings: Settings, folder: Path, stage: str, console: Console) -> None:
-        self.settings = settings
-        self.meter = Meter(settings.prices)
-        self._backend = settings.open(folder / f"batches-{stage}")
-        self._store = Store(folder / "answers.jsonl")
+    def __init__(self, options: LlmOptions, folder: Path, stage: str, console: Console) -> None:
+        self.options = options
+        self.usage = UsageMeter(options.prices)
+        self._backend = options.open_backend(folder / f"batches-{stage}")
+        self._cache = AnswerCache(folder / "answers.jsonl")
         self._left, self._useless = "", 0
         self._console = console
 
@@ -145,72 +49,72 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._store.close()
+        self._cache.close()
 
     def recall(self, requests: Sequence[Request], judge: Judge) -> None:
         """See `builder_scripts.llm.generate.Answers`."""
         usable: dict[str, Response] = {}
-        for place, request in enumerate(requests):
+        for position, request in enumerate(requests):
             key = content_key(request, self._backend.model)
-            response = self._store.get(key) or self._store.failures.get(key)
-            if response is not None and judge(place, response) is None:
+            response = self._cache.get(key) or self._cache.failures.get(key)
+            if response is not None and judge(position, response) is None:
                 usable[key] = response
         for response in usable.values():
-            self.meter.add(response)
+            self.usage.add(response)
 
     def generate(self, requests: Sequence[Request], judge: Judge = no_reader) -> list[Response]:
         """See `builder_scripts.llm.generate.generate`.
 
         Raises:
-            StoppedError: The user stopped it, or none of the first answers can be used.
+            StoppedError: The user stopped the stage, or none of the first answers can be used.
         """
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[summary]}"),
         )  # fmt: skip
-        meter = Meter(self.settings.prices)
+        usage = UsageMeter(self.options.prices)
         with stoppable() as stop, Progress(*columns, console=self._console) as progress:
-            bar = progress.add_task(f"Asking {self.settings.model.name}", total=None, told="")
+            bar = progress.add_task(f"Asking {self.options.model}", total=None, summary="")
 
             def watch(response: Response, failure: str | None, total: int) -> None:
-                self.meter.add(response, failure)
-                meter.add(response, failure)
-                progress.update(bar, completed=meter.done, total=total, told=meter.line(total))
+                self.usage.add(response, failure)
+                usage.add(response, failure)
+                progress.update(bar, completed=usage.done, total=total, summary=usage.line(total))
                 self._useless += failure is not None and response.error is None
                 self._stop_if_nothing_works()
 
             try:
-                return generate(requests, self._backend, self._store, judge, watch, stop)
+                return generate(requests, self._backend, self._cache, judge, watch, stop)
             except KeyboardInterrupt:
                 raise StoppedError(
-                    f"stopped; {count(meter.answered, 'new answer')} kept, run the same command again to continue",
+                    f"stopped; {count(usage.answered, 'new answer')} kept, run the same command again to continue",
                     128 + (stop.signal or signal.SIGINT),
                 ) from None
 
     def leave(self, requests: Sequence[Request]) -> None:
-        """Write requests that failed as batch files, where the backend has such."""
+        """Write failed requests as batch files, if the backend is `BatchFiles`."""
         if isinstance(self._backend, BatchFiles):
             self._left = self._backend.leave({content_key(r, self._backend.model): r for r in requests})
 
     def _stop_if_nothing_works(self) -> None:
         if isinstance(self._backend, BatchFiles):  # all of them are paid for
             return
-        if self._useless >= PATIENCE and not self.meter.answered and not self.meter.cached:
+        if self._useless >= PATIENCE and not self.usage.answered and not self.usage.cached:
             raise StoppedError(
-                f"none of the first {self._useless} answers of {self.settings.model.name} can be used: "
-                f"{self._reasons()}; {_advice(self.meter.failures)}",
+                f"none of the first {self._useless} answers of {self.options.model} can be used: "
+                f"{self._reasons()}; {_advice(self.usage.failures)}",
                 1,
             )
 
     def estimate(self, requests: Sequence[Request]) -> str:
-        """Say in a line what asking these would take, without asking; tokens are guessed at four bytes each."""
+        """Estimate requests, tokens and price in one line, without asking. A token counts as four bytes."""
         missing = {content_key(r, self._backend.model): r for r in requests}
-        missing = {key: request for key, request in missing.items() if key not in self._store}
+        missing = {key: request for key, request in missing.items() if key not in self._cache}
         read = sum(len(request.prompt.encode()) for request in missing.values()) // 4
         written = sum(request.parameters.max_tokens for request in missing.values())
-        cost = self.settings.prices.of(read, written)
+        cost = self.options.prices.of(read, written)
         return (
             f"{count(len(missing), 'request')} to {self._backend.model.name} ({len(requests):,} asked for, the others "
             f"repeat or are in the store): about {read:,} tokens to read, at most {written:,} to write"
@@ -218,38 +122,39 @@ class Session:
         )
 
     def check(self, outcomes: Mapping[str, Sequence[Outcome]]) -> list[str]:
-        """Stop where too large a share of the questions of one kind failed.
+        """Stop if too large a share of the questions of one kind has failed.
 
         Args:
-            outcomes: By kind of question. Each kind is held against the limit by itself: that all posts failed must
-                not drown in the replies.
+            outcomes: Outcomes by kind of question. The limit applies to each kind, so that many good replies do not
+                hide that all posts failed.
 
         Returns:
-            Notes on failures that are allowed.
+            Notes on accepted failures.
 
         Raises:
-            StoppedError: A share is above `max_failures`, or no answer of a kind was of use.
+            StoppedError: A share is above `max_failures`, or no answer of a kind can be used.
         """
         notes = []
         for kind, of_kind in outcomes.items():
-            allowed = {NO_ANSWER} if self.settings.skip_unanswered else set()
-            failed = Counter(one.failure or "" for one in of_kind if is_failure(one) and one.failure not in allowed)
+            allowed = {NO_ANSWER} if self.options.skip_unanswered else set()
+            counted = (outcome for outcome in of_kind if is_failure(outcome) and outcome.failure not in allowed)
+            failed = Counter(outcome.failure or "" for outcome in counted)
             n, share = failed.total(), failed.total() / max(len(of_kind), 1)
             reasons = ", ".join(f"{reason} {number:,}" for reason, number in failed.most_common())
             line = f"{n:,} of {len(of_kind):,} {kind} failed ({100 * share:.3g} %): {reasons}"
-            if share > self.settings.max_failures:
-                said = f" ({self._reasons()})" if self.meter.failures else ""
+            if share > self.options.max_failures:
+                reported = f" ({self._reasons()})" if self.usage.failures else ""
                 raise StoppedError(
-                    f"{line}{said}; at most {100 * self.settings.max_failures:g} % may fail. Answers so far are kept: "
-                    f"{self._left or 'run the same command again to ask for the failed ones'}; "
+                    f"{line}{reported}; at most {100 * self.options.max_failures:g} % may fail. Answers so far are "
+                    f"kept: {self._left or 'run the same command again to ask for the failed ones'}; "
                     f"{_advice(failed)}, or accept the failures with --max-failures {_above(share):g}",
                     1,
                 )
-            if of_kind and all(one.failure for one in of_kind) and self.settings.max_failures < 1:
-                refused = Counter(one.failure for one in of_kind)
-                said = ", ".join(f"{reason} {number:,}" for reason, number in refused.most_common())
+            if of_kind and all(outcome.failure for outcome in of_kind) and self.options.max_failures < 1:
+                refused = Counter(outcome.failure for outcome in of_kind)
+                reasons = ", ".join(f"{reason} {number:,}" for reason, number in refused.most_common())
                 raise StoppedError(
-                    f"no answer about {len(of_kind):,} {kind} is of use: {said}; take another model, or continue "
+                    f"no answer about {len(of_kind):,} {kind} is of use: {reasons}; take another model, or continue "
                     "without, with --max-failures 1",
                     1,
                 )
@@ -258,7 +163,7 @@ class Session:
         return notes
 
     def _reasons(self) -> str:
-        return some([f"{reason} ({n}x)" for reason, n in self.meter.failures.most_common()], 2)
+        return some([f"{reason} ({n}x)" for reason, n in self.usage.failures.most_common()], 2)
 
 
 def _above(share: float) -> float:
@@ -266,7 +171,7 @@ def _above(share: float) -> float:
 
 
 def _advice(reasons: Collection[str]) -> str:
-    """What may help, by the reasons of failures."""
+    """Suggest a remedy, by the reasons of failures."""
     if CUT in reasons or EMPTY in reasons:
         return "a model that thinks needs --thinking-tokens, or thinking switched off with --extra-body"
     if UNREADABLE in reasons:

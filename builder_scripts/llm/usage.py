@@ -1,4 +1,4 @@
-"""How fast answers come and what they cost."""
+"""Speed and cost of answers."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from .request import Response
 
 @dataclass(frozen=True)
 class Prices:
-    """What tokens cost, in the user's currency per million; 0 for one's own machine.
+    """Prices of tokens per million, in any currency. 0 for a local machine.
 
     Attributes:
-        read: Tokens of prompts.
-        written: Tokens of answers.
+        read: Price of tokens in prompts.
+        written: Price of tokens in answers.
     """
 
     read: float = 0.0
     written: float = 0.0
 
     def of(self, n_read: int, n_written: int) -> float:
-        """The price of so many tokens."""
+        """Return the price of a number of tokens."""
         return (n_read * self.read + n_written * self.written) / 1e6
 
 
 def amount(cost: float) -> str:
-    """Write a price: with two decimals, and a small one with two digits that say something."""
+    """Format a price with two decimals, or with two significant digits below 0.1."""
     return f"{cost:,.2f}" if cost >= 0.1 else f"{cost:.2g}"
 
 
 @dataclass
-class Meter:
-    """Adds up responses.
+class UsageMeter:
+    """Counts of responses, tokens and cost.
 
     Attributes:
-        prices: What tokens cost.
-        clock: Seconds that only ever grow.
-        cached: Usable responses out of the store.
-        answered: Usable responses that a model gave now.
-        failures: Why the other responses are of no use, with how many each; what the server said where it said so.
-        read: Tokens of prompts, of everything that was asked now, failures included.
-        written: Tokens of answers, likewise.
+        prices: Prices of tokens.
+        clock: Monotonic clock in seconds.
+        cached: Usable responses from the cache.
+        answered: Usable responses of the model in this run.
+        failures: Number of other responses by reason. The message of the server takes precedence.
+        read: Tokens of prompts in this run, failures included.
+        written: Tokens of answers in this run, failures included.
     """
 
     prices: Prices = field(default_factory=Prices)
@@ -59,7 +59,7 @@ class Meter:
         self._paid = 0
 
     def add(self, response: Response, failure: str | None = None) -> None:
-        """Count a response, and why it is of no use."""
+        """Count a response, with the reason if it cannot be used."""
         if response.cached:
             self.cached += 1
             return
@@ -73,25 +73,25 @@ class Meter:
 
     @property
     def failed(self) -> int:
-        """Responses of no use."""
+        """Number of responses that cannot be used."""
         return self.failures.total()
 
     @property
     def done(self) -> int:
-        """Responses of every kind."""
+        """Number of responses of every kind."""
         return self.cached + self.answered + self.failed
 
     @property
     def cost(self) -> float:
-        """What was spent now."""
+        """Cost of this run."""
         return self.prices.of(self.read, self.written)
 
     def line(self, total: int) -> str:
-        """Say where things stand in a line.
+        """Describe the progress in one line.
 
         Args:
-            total: How many responses there will be; the cost of all of them is extrapolated from those answered now,
-                which says nothing where longer prompts are yet to come.
+            total: Final number of responses. The total cost is extrapolated from this run. It is too low if longer
+                prompts follow.
         """
         seconds = max(self.clock() - self._began, 1e-9)
         parts = [f"{(self.read + self.written) / seconds:,.0f} tokens/s"]
@@ -102,7 +102,7 @@ class Meter:
         return ", ".join(parts)
 
     def summary(self) -> str:
-        """Say in a line what all of it took."""
+        """Describe the whole run in one line."""
         cost = f", cost {amount(self.cost)}" if self.cost else ""
         failed = f" and {self.failed:,} of no use" if self.failed else ""
         return (

@@ -1,4 +1,4 @@
-"""Authors without their names: pseudonyms that hold within one corpus, and which accounts are programs."""
+"""Pseudonyms of authors within one corpus, and the recognition of bots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from musicrs_metric.errors import UserError
 
 _SALT_BYTES = 32
 _GONE = ("[deleted]", "[removed]", "")
-# Programs whose names do not say so as `is_bot` reads them.
+# Bots that the rule of `is_bot` does not recognise.
 _BOTS = frozenset(
     {"automoderator", "autowikibot", "imguralbumbot", "sneakpeekbot", "totesmessenger", "youtubefactsbot"}
 )
@@ -20,14 +20,14 @@ _BOT_NAME = re.compile(r"(?i:.*[^a-z]bot|bot[^a-z].*|bot)|.*[a-z0-9]Bot")
 
 
 def author_salt(path: Path) -> bytes:
-    """Read the random key of a corpus' pseudonyms, or make it.
+    """Read the random key of the pseudonyms of a corpus, or create it.
 
     Args:
-        path: Where it is kept, readable by its owner alone. Without it nobody can tell which author a pseudonym is, so
-            it must never be published; with it, a later run makes the same pseudonyms.
+        path: The file, readable by its owner alone. The key reveals the authors behind pseudonyms, so it must never be
+            published. With the same key, a later run makes the same pseudonyms.
 
     Raises:
-        UserError: The file holds something else.
+        UserError: The file does not hold a key.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def author_salt(path: Path) -> bytes:
 
 
 class Pseudonyms:
-    """Names authors without naming them: 20 hexadecimal digits, the same for the same name in any case and salt.
+    """Pseudonyms: 20 hexadecimal digits, equal for equal names in any case, with one salt.
 
     Args:
         salt: From `author_salt`.
@@ -52,7 +52,7 @@ class Pseudonyms:
         self._keyed = hashlib.blake2b(key=salt, digest_size=10)
 
     def of(self, name: object) -> str | None:
-        """Return the pseudonym of an author; None where the dump gives no name or the account is gone."""
+        """Return the pseudonym of an author. None without a name, or for a deleted account."""
         if not isinstance(name, str):
             return None
         name = name.lower()  # Reddit's names do not depend on case
@@ -64,10 +64,10 @@ class Pseudonyms:
 
 
 def is_bot(name: object) -> bool:
-    """Tell by its name whether an account is a program.
+    """Return True for the name of a bot.
 
-    It is where it is AutoModerator or another well-known one, or where `bot` is a word of its own in the name
-    (`lyrics_bot`, `bot-9000`, `LyricsBot`); a name such as `talbot` is a person's.
+    Bots are AutoModerator and other well-known accounts, and names with `bot` as a separate word (`lyrics_bot`,
+    `bot-9000`, `LyricsBot`). A name such as `talbot` belongs to a person.
 
     Examples:
         >>> [is_bot(name) for name in ("AutoModerator", "lyrics_bot", "LyricsBot", "talbot", "Botticelli")]

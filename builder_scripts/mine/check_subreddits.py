@@ -1,4 +1,4 @@
-"""Wanted subreddits of which the dumps hold nothing, most often because their name was misspelt."""
+"""Wanted subreddits without a row in the dumps. Most often their name is misspelt."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from .run import Mined, Mining
 _NAME = re.compile(rb'"subreddit"\s*:\s*"([\w.-]+)"')
 
 
-def absent(mining: Mining, mined: Mined, *, named: bool) -> Iterator[str]:
-    """Say which wanted subreddits have no row, and what may have been meant.
+def missing_subreddits(mining: Mining, mined: Mined, *, named: bool) -> Iterator[str]:
+    """Find the wanted subreddits without a row, and similar names.
 
     Args:
-        mining: The work.
-        mined: What came of it.
-        named: Whether the user has named the subreddits. Of those of the paper, dumps need not hold all, and they are
-            told only where there is none of them.
+        mining: The jobs.
+        mined: The result.
+        named: The user has named the subreddits. Otherwise they are those of the paper: dumps need not hold all, and
+            only the lack of all is reported.
 
     Yields:
-        One line each.
+        One line per subreddit.
     """
-    found = _found(mining.work, mined)
-    missing = [name for name in mining.parameters["subreddits"] if name not in found]
-    if not missing or (found and not named):
+    subreddits = _subreddits_of(mining.work, mined)
+    missing = [name for name in mining.parameters["subreddits"] if name not in subreddits]
+    if not missing or (subreddits and not named):
         return
-    there = sorted(found | _at_the_beginning(Path(report.path) for report in mined.reports))
-    begin = f"they begin with posts of {some(there) or 'none'}"
+    present = sorted(subreddits | _at_the_beginning(Path(report.path) for report in mined.reports))
+    begin = f"they begin with posts of {some(present) or 'none'}"
     if not named:
         yield f"no row of any subreddit of the paper is in the dumps; {begin}"
         return
     for name in missing:
-        close = get_close_matches(name, there, n=3)
+        close = get_close_matches(name, present, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else begin
         yield f"no row of the subreddit {name} is in the dumps; {hint}"
 
 
-def _found(work: Work, mined: Mined) -> set[str]:
-    """The subreddits of all rows."""
+def _subreddits_of(work: Work, mined: Mined) -> set[str]:
+    """Return the subreddits of all rows."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    found: set[str] = set()
+    subreddits: set[str] = set()
     for report in mined.reports:
         file = pq.ParquetFile(work.bronze / report.kind / report.rows.path)
         for rows in file.iter_batches(columns=["subreddit"]):
-            found.update(pc.unique(rows.column(0)).to_pylist())
-    return found
+            subreddits.update(pc.unique(rows.column(0)).to_pylist())
+    return subreddits
 
 
 def _at_the_beginning(dumps: Iterable[Path]) -> set[str]:
-    """The subreddits that the first lines of dumps name; to look further would take as long as mining."""
+    """Return the subreddits in the first lines of dumps. A full search would take as long as mining."""
     names: set[str] = set()
     for dump in dumps:
         with suppress(DamagedDumpError):

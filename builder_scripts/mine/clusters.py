@@ -1,7 +1,7 @@
 """`ingest` on the workers of a Spark, Ray or Dask cluster.
 
-The workers must see the dumps, the work folder and this checkout under the same paths as here, and have zstandard,
-orjson and pyarrow. Give each the memory that the command states, outside of any Java heap (Spark: `memoryOverhead`).
+Dumps, work folder and this checkout need the same paths on all workers. Workers need zstandard, orjson and pyarrow.
+Each needs the memory that the command prints, outside of any Java heap (Spark: `memoryOverhead`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _on_spark(jobs: Sequence[Job], workers: int, master: str | None) -> Generato
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise _absent("spark", "pyspark") from None
+        raise _missing("spark", "pyspark") from None
     if master is None:
         os.environ["PYSPARK_PYTHON"] = sys.executable  # else the first python3 on the path, which may be another
     builder = SparkSession.builder.appName("musicrs mine").master(master or f"local[{workers}]")
@@ -41,7 +41,7 @@ def _on_ray(jobs: Sequence[Job], workers: int, master: str | None) -> Generator[
     try:
         import ray
     except ImportError:
-        raise _absent("ray", "ray") from None
+        raise _missing("ray", "ray") from None
     ray.init(
         address=master,
         num_cpus=workers if master is None else None,
@@ -63,14 +63,14 @@ def _on_dask(jobs: Sequence[Job], workers: int, master: str | None) -> Generator
     try:
         from dask.distributed import Client, as_completed
     except ImportError:
-        raise _absent("dask", "dask[distributed]") from None
-    here = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": None, "dashboard_address": None}
-    with Client(master) if master else Client(**here) as client:
+        raise _missing("dask", "dask[distributed]") from None
+    local = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": None, "dashboard_address": None}
+    with Client(master) if master else Client(**local) as client:
         for future in as_completed(client.map(ingest, jobs, pure=False)):
             yield future.result()
 
 
-def _absent(executor: str, package: str) -> UserError:
+def _missing(executor: str, package: str) -> UserError:
     return UserError(f"--executor {executor} needs {package}, which is not installed: pip install '{package}'")
 
 

@@ -1,4 +1,4 @@
-"""Which files are dumps, and whether a dump holds submissions or comments.
+"""Dumps: their file names, and their kind (submissions or comments).
 
 | source | names |
 |---|---|
@@ -38,7 +38,7 @@ class Dump:
 
     Attributes:
         path: The file.
-        kind: What its lines are.
+        kind: Kind of its lines.
     """
 
     path: Path
@@ -46,19 +46,18 @@ class Dump:
 
     @property
     def name(self) -> str:
-        """What its rows are filed under."""
+        """Name of the file of its rows."""
         return self.path.stem
 
 
 def find_dumps(places: Sequence[Path]) -> list[Dump]:
-    """Find dumps, largest first, so that no long file is left for the end.
+    """Find dumps, largest first, so that no long file starts last.
 
     Args:
-        places: Files, and folders to look through at any depth.
+        places: Files, and folders to search at any depth.
 
     Raises:
-        UserError: A place does not exist or holds no dump, a file tells by its name of neither kind, or two dumps have
-            the same name.
+        UserError: A place does not exist or holds no dump, a file name gives no kind, or two dumps have the same name.
     """
     paths = dict.fromkeys(path for place in places for path in _files(place))
     dumps = [Dump(path, _kind(path)) for path in paths]
@@ -71,7 +70,7 @@ def find_dumps(places: Sequence[Path]) -> list[Dump]:
 
 
 def unnamed(places: Sequence[Path]) -> list[Path]:
-    """Find the plain files of JSON lines in folders that are not read, because their names tell neither kind."""
+    """Find the files in folders that `mine` skips, because their names give no kind."""
     return [path for place in places if place.is_dir() for path in _listed(place) if _kind_of(path) is None]
 
 
@@ -80,12 +79,12 @@ def _files(place: Path) -> Iterable[Path]:
         if not place.exists():
             raise UserError(f"{place}: no such file or folder; expected dumps ({NAMES})")
         return [place]
-    # Any `.zst` in a folder of dumps is meant as one; other files of JSON lines may lie there, too.
-    found = [path for path in _listed(place) if is_compressed(path) or _kind_of(path)]
-    if not found:
+    # Every `.zst` in a folder is taken for a dump. Other files of JSON lines may be there, too.
+    dumps = [path for path in _listed(place) if is_compressed(path) or _kind_of(path)]
+    if not dumps:
         inside = some(sorted(path.name for path in place.iterdir())) or "nothing"
         raise UserError(f"{place}: no dump in it (it holds {inside}); expected {NAMES}")
-    return found
+    return dumps
 
 
 def _listed(folder: Path) -> list[Path]:
@@ -95,7 +94,7 @@ def _listed(folder: Path) -> list[Path]:
 def _kind(path: Path) -> Kind:
     kind = _kind_of(path)
     if kind is None:
-        raise UserError(f"{path}: the name tells neither submissions nor comments; expected {NAMES}")
+        raise UserError(f"{path}: the name says neither submissions nor comments; expected {NAMES}")
     return kind
 
 

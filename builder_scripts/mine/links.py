@@ -1,4 +1,4 @@
-"""The YouTube links of a submission: in its title, its text, its address and the player that Reddit embedded."""
+"""YouTube links of a submission: in its title, its text, its URL and the player that Reddit embedded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from musicrs_dataset.youtube import find_video
 from .parsing import whole_characters
 
 _SHORTEST = 18  # characters of `y2u.be/` with an id
-# Blanks apart, a link ends at what `musicrs_dataset.youtube` takes for its end, and where the next one begins.
+# A link ends at a blank, at its end by `musicrs_dataset.youtube`, and at the start of the next link.
 _BETWEEN = re.compile(r"(?i)[\"'<>()\[\]]+|(?=https?://)")
 
 
@@ -19,8 +19,8 @@ class FoundLink(NamedTuple):
 
     Attributes:
         video_id: The 11 characters that name the video.
-        start_s: Where the link starts, in seconds.
-        url: The link as the dump has it, escapes and damage included.
+        start_s: Start in the video, in seconds.
+        url: The link as in the dump, with its escapes and damage.
     """
 
     video_id: str
@@ -32,35 +32,35 @@ def find_links(*texts: object) -> list[FoundLink]:
     """Find the links to YouTube videos in texts.
 
     Args:
-        texts: What a dump has in the fields to be searched, in the order of their weight; what is no string holds none.
+        texts: Fields of a dump, in the order of their weight. Only strings hold links.
 
     Returns:
-        Each video once, at its first link, in order. Takes time linear in the length of the texts.
+        Each video once, with its first link, in order. The time is linear in the length of the texts.
 
     Examples:
         >>> find_links("like [this](https://youtu.be/jNQXAC9IVRw?t=5) or https://youtu.be/jNQXAC9IVRw", None)
         [FoundLink(video_id='jNQXAC9IVRw', start_s=5.0, url='https://youtu.be/jNQXAC9IVRw?t=5')]
     """
-    found: dict[str, FoundLink] = {}
+    links: dict[str, FoundLink] = {}
     for text in texts:
         if not isinstance(text, str):
             continue
         for word in _words_with_host(text):
             for piece in _BETWEEN.split(word):
                 video = find_video(piece) if len(piece) >= _SHORTEST and _has_host(piece) else None
-                if video is not None and video[0] not in found:
-                    found[video[0]] = FoundLink(*video, whole_characters(piece))
-    return list(found.values())
+                if video is not None and video[0] not in links:
+                    links[video[0]] = FoundLink(*video, whole_characters(piece))
+    return list(links.values())
 
 
 def _words_with_host(text: str) -> list[str]:
-    """The words that may hold a link; to look through all words of all texts takes longer than all the rest."""
+    """Return the words that may hold a link. A search of all words of all texts would take most of the time."""
     if not _has_host(text):
         return []
     return [word for word in text.split() if len(word) >= _SHORTEST and _has_host(word)]
 
 
 def _has_host(text: str) -> bool:
-    """Tell whether a text holds a part of a YouTube host."""
+    """Return True if a text contains a part of a YouTube host."""
     lowered = text.lower()
     return "youtu" in lowered or "y2u.be" in lowered

@@ -1,4 +1,4 @@
-"""What became of one dump, kept as `_<dump>.json` beside its rows; a dump with a report is not mined again."""
+"""Report of one dump, `_<dump>.json` in the folder of its rows. A dump with a report is not mined again."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .dumps import Kind
 
 @dataclass(frozen=True)
 class DumpReport:
-    """What became of one dump.
+    """Report of one dump.
 
     Attributes:
-        kind: What its lines are.
-        dump: The compressed file, as far as it could be read.
-        mtime_ns: When it was last changed; with its size, a dump is known by that, without reading it.
-        rows: The Parquet file, below its folder.
-        parameters: What it was mined with.
-        counts: Where its lines went.
-        withdrawn: How many of the kept lines were taken back, by the sign of it.
-        repaired: How many of the lines a strict parser refuses were saved.
-        raw_bytes: How much it holds decompressed.
-        frames: How many zstd frames it has.
-        window: Bytes of window that its decoder needed.
-        peak_rss: Bytes of memory that the process had taken by its end at most.
-        wall_s: Seconds that it took.
-        cpu_s: Seconds of processor time that it took.
-        damage: What is wrong with the file; "" where nothing is.
+        kind: Kind of its lines.
+        dump: The compressed file, up to its damage.
+        mtime_ns: Time of its last change. With the size it identifies a dump without reading it.
+        rows: The Parquet file, relative to its folder.
+        parameters: Parameters of `mine`.
+        counts: Counts of its lines.
+        withdrawn: Kept lines whose texts were withdrawn, by sign.
+        repaired: Lines that a strict parser refuses and that were saved.
+        raw_bytes: Decompressed size.
+        frames: Number of zstd frames.
+        window: Window of the decoder in bytes.
+        peak_rss: Peak memory of the process in bytes.
+        wall_s: Duration in seconds.
+        cpu_s: Processor time in seconds.
+        damage: Damage of the file. "" for none.
     """
 
     kind: Kind
@@ -53,34 +53,34 @@ class DumpReport:
 
     @property
     def path(self) -> str:
-        """The dump, as it was given."""
+        """Path of the dump, as given."""
         return self.dump.path
 
     def write(self, folder: Path) -> None:
-        """Write it into the folder of the rows, in one step."""
+        """Write the report into the folder of the rows, in one step."""
         value = asdict(self) | {"counts": self.counts.to_dict()}
         write_text(_path(folder, Path(self.path)), [to_json(value, indent=2), "\n"])
 
 
 def read_report(folder: Path, dump: Path, parameters: Mapping[str, Any]) -> DumpReport | None:
-    """Find the report of a dump that need not be mined again.
+    """Read the report of a finished dump.
 
     Args:
-        folder: Where its rows lie.
+        folder: Folder of its rows.
         dump: The compressed file.
-        parameters: What it would be mined with.
+        parameters: Parameters of the next run.
 
     Returns:
-        The report, or None where there is none, the dump has changed, it was mined otherwise, or its rows are gone.
+        The report. None if it is missing, if dump or parameters have changed, or if the rows are missing.
     """
     try:
         value = strict_json(_path(folder, dump).read_text(encoding="utf-8"))
-        found = DumpReport(**(value | {name: FileHash(**value[name]) for name in ("dump", "rows")} | _counts(value)))
-    except (FileNotFoundError, ValueError, KeyError, TypeError):  # none, or one that another version wrote
+        report = DumpReport(**(value | {name: FileHash(**value[name]) for name in ("dump", "rows")} | _counts(value)))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # missing, or of another version
         return None
-    now, rows = dump.stat(), folder / found.rows.path
-    same = (found.dump.bytes, found.mtime_ns) == (now.st_size, now.st_mtime_ns) and found.parameters == parameters
-    return found if same and rows.is_file() and rows.stat().st_size == found.rows.bytes else None
+    now, rows = dump.stat(), folder / report.rows.path
+    same = (report.dump.bytes, report.mtime_ns) == (now.st_size, now.st_mtime_ns) and report.parameters == parameters
+    return report if same and rows.is_file() and rows.stat().st_size == report.rows.bytes else None
 
 
 def _path(folder: Path, dump: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The stage: mine what is not mined yet, and account for all of it."""
+"""Stage `mine`: mine the dumps that are not finished, and count all lines."""
 
 from __future__ import annotations
 
@@ -9,29 +9,33 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from musicrs_metric.base.progress import say
 from musicrs_metric.errors import UserError, some
 
 from ..layout import Work
 from ..manifest import Counts, FileHash, StageManifest, is_done, versions_of
 from .authors import author_salt
 from .dumps import Dump
-from .executors import Executor, run_jobs
+from .executors import Executor, default_workers, run_jobs
 from .ingest import Job
 from .report import DumpReport, read_report
 from .rows import VERSION
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 STAGE = "mine"
 
 
 @dataclass(frozen=True)
 class Mined:
-    """What the stage has to show.
+    """Result of the stage.
 
     Attributes:
         reports: One per dump, by kind and name.
-        n_new: How many of them were mined by this run.
+        n_new: Number of dumps that this run has mined.
     """
 
     reports: Sequence[DumpReport]
@@ -39,18 +43,18 @@ class Mined:
 
     @property
     def damaged(self) -> list[DumpReport]:
-        """The dumps that are not whole."""
+        """Reports of damaged dumps."""
         return [report for report in self.reports if report.damage]
 
     def counts(self) -> dict[str, Counts]:
-        """Where the lines went, by kind."""
+        """Return the counts of lines, by kind."""
         total = {kind: Counts(0, 0) for kind in ("submissions", "comments")}
         for report in self.reports:
             total[report.kind] += report.counts
         return total
 
     def withdrawn(self) -> dict[str, Counts]:
-        """How many of the kept lines were taken back, by kind and by the sign of it; their texts are not stored."""
+        """Return the kept lines whose texts were withdrawn, by kind and sign. Their texts are not stored."""
         by_sign = {kind: Counter[str]() for kind in ("submissions", "comments")}
         for report in self.reports:
             by_sign[report.kind].update(report.withdrawn)
@@ -58,16 +62,16 @@ class Mined:
 
 
 class Mining:
-    """The work that a set of dumps asks for.
+    """Jobs for a set of dumps.
 
     Args:
-        dumps: What to mine, in the order in which they should begin.
-        work: Where the rows go.
-        subreddits: Which ones are wanted, in any case.
+        dumps: The dumps, in the order of their start.
+        work: The work folder.
+        subreddits: Wanted subreddits, in any case.
 
     Attributes:
-        done: Reports of the dumps that an earlier run has mined in the same way.
-        jobs: What is left to do.
+        done: Reports of the dumps that an earlier run has mined with the same parameters.
+        jobs: Jobs of the other dumps.
     """
 
     def __init__(self, dumps: Sequence[Dump], work: Work, subreddits: Collection[str]) -> None:
@@ -76,7 +80,7 @@ class Mining:
         wanted = frozenset(name.lower().removeprefix("r/") for name in subreddits)
         salt = author_salt(work.salt)
         self.work = work
-        # Whoever reads the hash of the salt learns nothing of it, but rows of another salt are told apart.
+        # The hash reveals nothing of the salt, but distinguishes rows of another salt.
         self.parameters: dict[str, Any] = {
             "rows": VERSION,
             "subreddits": sorted(wanted),
@@ -93,7 +97,7 @@ class Mining:
                 self.done.append(report)
 
     def replaces(self) -> str:
-        """What an earlier run has mined for other subreddits and this one writes over, in words; "" for nothing."""
+        """Describe the rows of other subreddits that this run replaces; "" for none."""
         try:
             last = StageManifest.read(self.work.bronze, STAGE)
         except UserError:
@@ -102,7 +106,7 @@ class Mining:
         return f"{n:,} rows of {some(before)}" if n and before != self.parameters["subreddits"] else ""
 
     def outdated(self) -> str:
-        """Say in words that the rows of an earlier version are there, which this run replaces; "" where none are."""
+        """Describe the rows of an earlier version that this run replaces; "" for none."""
         try:
             last = StageManifest.read(self.work.bronze, STAGE)
         except UserError:
@@ -116,7 +120,7 @@ class Mining:
         master: str | None = None,
         advance: Callable[[int], None] = lambda _: None,
     ) -> Mined:
-        """Do it, and write the manifest of the stage; see `run_jobs`."""
+        """Run the jobs, and write the manifest of the stage; see `run_jobs`."""
         started = perf_counter()
         new: list[DumpReport] = []
         if self.jobs:
@@ -139,8 +143,36 @@ class Mining:
         return mined
 
 
+def run_with_progress(
+    mining: Mining, workers: int | None, executor: Executor, master: str | None, console: Console
+) -> Mined:
+    """Run the jobs with a progress bar over the bytes of the dumps.
+
+    Args:
+        mining: The jobs.
+        workers: Dumps at the same time. None for one per processor, as far as memory allows.
+        executor: See `run_jobs`.
+        master: See `run_jobs`.
+        console: Console of the bar, and of messages about replaced rows.
+    """
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    outdated = mining.outdated()
+    if outdated:
+        say(console, f"{outdated}; all dumps are mined again")
+    replaced = mining.replaces()
+    if replaced:
+        say(console, f"in place of {replaced}, which an earlier run has mined; to keep them, take another work folder")
+    todo = [job.dump for job in mining.jobs]
+    columns = (TextColumn("Mining"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not todo) as progress:
+        task = progress.add_task("", total=sum(dump.path.stat().st_size for dump in todo))
+        at_once = workers or default_workers(todo)
+        return mining.run(at_once, executor, master, lambda size: progress.update(task, advance=size))
+
+
 def outdated(work: Work, manifest: StageManifest) -> str:
-    """Say in words that rows were mined by an earlier version."""
+    """Describe rows that an earlier version has mined."""
     return (
         f"{work.bronze}: mined by an earlier version (rows {manifest.parameters.get('rows')}, now {VERSION}), which "
         "did not read all signs that a text was deleted or removed"

@@ -1,9 +1,9 @@
-"""Signs in a dump that a text was taken back: by its author, a moderator, Reddit, or on a legal request.
+"""Signs in a dump that a text was withdrawn: by its author, a moderator, Reddit, or on a legal request.
 
-A dump carries such signs in three ways. Old captures have a marker in place of the text (`[deleted]`). Reddit puts a
-notice in place of a text that it took down. Metadata say it where the text itself is still there: the fields of
-moderators, and the marks of Arctic Shift, which fetches everything twice, 36 hours apart, since November 2023.
-An account that is gone (`author` is `[deleted]`) is no such sign: Reddit goes on showing what it wrote.
+A dump has such signs in three forms. Old captures have a marker in place of the text (`[deleted]`). Reddit puts a
+notice in place of a text that it removed. Metadata have a sign next to the text: the fields of moderators, and the
+marks of Arctic Shift, which captures everything twice, 36 hours apart, since November 2023. A deleted account (`author`
+is `[deleted]`) is no such sign: Reddit still shows its texts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import orjson
 
 MARKER, NOTICE, DELETED_LATER, REMOVAL_TYPE = "marker", "notice", "was_deleted_later", "removal_type"
 
-# Fields that are null, false or empty as long as nobody has taken the text back.
+# Fields that are null, false or empty unless a text was withdrawn.
 _FIELDS = ("removed_by_category", "removed_by", "banned_by", "banned_at_utc", "removal_reason")
 _NOTHING = frozenset({"", "0", "false", "none", "null", "nan"})
 
@@ -27,7 +27,7 @@ _MARKERS = frozenset({"[deleted]", "[removed]"})
 _OPENING, _CLOSING = "[(<{【〔〖「『«", "])>}】〕〗」』»"
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _EMPHASIS = " \t\r\n*~`\"'#^.!"
-# What spares nearly all texts the search: how a notice without brackets begins, and the signs before one with.
+# Nearly all texts skip the search by these tests: the beginning of a notice, and the signs before a bracket.
 _BEGINNINGS = frozenset(
     ("this", "your", "the ", "user", "post", "comm", "cont", "subm", "thre", "text", "repl", "mess", "body", "titl",
      "acco", "dele", "remo", "reda", "over", "take")
@@ -92,10 +92,10 @@ def withdrawal(line: Mapping[str, Any], *texts: str) -> str | None:
 
 
 def text_sign(text: str) -> str | None:
-    """Tell whether a text is a marker or a notice of its withdrawal, and nothing else.
+    """Return the sign of a text that is only a marker or a notice of its withdrawal. None for other texts.
 
     Args:
-        text: As in the dump, without blanks around; Reddit's escapes may be there or undone.
+        text: Text of the dump, without blanks around it. Reddit's escapes may be undone.
 
     Examples:
         >>> [text_sign(text) for text in ("[deleted]", "[ Removed by Reddit ]", "[Deleted Scenes]", "So What")]
@@ -114,7 +114,7 @@ def text_sign(text: str) -> str | None:
 
 
 def _bare(text: str) -> tuple[str, bool]:
-    """Take away links, escapes, emphasis and brackets; the rest in lower case, and whether there was a bracket."""
+    """Return the text without links, escapes, emphasis and brackets, in lower case, and True if it had a bracket."""
     text = unicodedata.normalize("NFKC", html.unescape(html.unescape(text)))
     text = _IGNORED.sub("", text)
     text = _LINK.sub(r"\1", text).lower().replace("_", " ").lstrip("> ").strip(_EMPHASIS)
@@ -125,7 +125,7 @@ def _bare(text: str) -> tuple[str, bool]:
 
 
 def _says(value: object) -> bool:
-    """Tell whether a field says yes or names something; exports of dumps write null, false and 0 as text, too."""
+    """Return True for a field that is set. Exports of dumps write null, false and 0 as text, too."""
     return value == value and str(value).strip().lower() not in _NOTHING  # NaN is not equal to itself
 
 
@@ -141,7 +141,7 @@ def _sign_of_meta(meta: object) -> str | None:
 
 
 def _meta_of_text(text: str) -> object:
-    """Read `_meta` that was written as text: JSON, or what other languages write in its place."""
+    """Read `_meta` in the form of a text: JSON, or the notation of another language."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""What can be known to go wrong before a run starts, found before anything is mined or paid for."""
+"""Checks of the settings and the machine, before a run mines or pays for anything."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError, some
 
 from ..layout import Work
-from ..llm.session import BackendName
+from ..llm.options import BackendName, LlmOptions
 from ..manifest import manifest_path
-from .config import Asked, RunConfig
-from .steps import drawing, llm_settings, refine_rules, release_options
+from .config import RunConfig
 
-# Rows take 0.074 of the lines, and zstd makes lines eight times smaller: docs/building.md. A dump of one subreddit is
-# kept in full; of a dump of all of Reddit nobody knows the share beforehand.
+# Rows take 0.074 of the size of the lines, and zstd compresses lines by a factor of eight (docs/building.md). A dump of
+# one subreddit is kept in full. The share of a dump of all of Reddit is unknown.
 _ROWS_PER_BYTE, _SPARE_BYTES = 0.6, 200 << 20
 _LIBRARIES = {
     BackendName.server: ("openai",),
@@ -33,18 +32,18 @@ _LIBRARIES = {
 
 
 def check(config: RunConfig) -> list[str]:
-    """Look at every section of the settings and at the place where the run happens.
+    """Check every section of the settings, and the machine of the run.
 
-    Nothing is written, and no server is asked. What a finished stage needed is not looked for again.
+    The check writes nothing and asks no server. It skips the needs of finished stages.
 
     Args:
         config: The settings.
 
     Returns:
-        What the user should know, though nothing is wrong.
+        Notes for the user.
 
     Raises:
-        UserError: Something is wrong: one line for each fault.
+        UserError: There are faults, one per line.
     """
     faults: list[str] = []
     for part in _PARTS:
@@ -58,25 +57,26 @@ def check(config: RunConfig) -> list[str]:
 
 
 def _genres(config: RunConfig) -> Iterable[str]:
-    from ..refine.genres import require_genres
+    from ..refine.genres import genre_table, require_genres
 
-    require_genres(config.mine.subreddits, refine_rules(config).genres, "refine.genres: {{{}: GENRE}}")
+    genres = genre_table(config.refine.genres, "refine.genres")
+    require_genres(config.mine.subreddits, genres, "refine.genres: {{{}: GENRE}}")
     return ()
 
 
-def _values(config: RunConfig) -> Iterator[str]:
-    """Whatever the stages themselves refuse of their options."""
-    for make in (drawing, release_options):
-        yield from _told(make, config)
-    for stage, section in (("extract", config.extract), ("queries", config.queries)):
-        for fault in _told(lambda section=section: llm_settings(section).open(config.work)):
+def _options(config: RunConfig) -> Iterator[str]:
+    """Yield contradictions between the options of a stage."""
+    for options in (config.refine, config.annotate, config.pools, config.release):
+        yield from _faults_of(options.check)
+    for stage, llm_options in (("extract", config.extract), ("queries", config.queries)):
+        for fault in _faults_of(llm_options.check):
             yield f"{stage}: {fault}"
 
 
 def _inputs(config: RunConfig) -> Iterator[str]:
     from ..mine.dumps import find_dumps
 
-    yield from _told(find_dumps, config.mine.dumps)
+    yield from _faults_of(find_dumps, config.mine.dumps)
     for name, path in (("audio.cookies", config.audio.cookies), ("release.takedown", config.release.takedown)):
         if path is not None and not path.is_file():
             yield f"{name} {path}: no such file"
@@ -86,11 +86,11 @@ def _folders(config: RunConfig) -> Iterator[str]:
     for name, path in (("work", config.work), ("home", config.home)):
         if path is None:
             continue
-        there = _existing(path)
-        if not there.is_dir():
-            yield f"{name} {path}: {there} is a file, expected a folder"
-        elif not os.access(there, os.W_OK | os.X_OK):
-            yield f"{name} {path}: {there} cannot be written to; choose another folder, or change its permissions"
+        folder = _existing(path)
+        if not folder.is_dir():
+            yield f"{name} {path}: {folder} is a file, expected a folder"
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            yield f"{name} {path}: {folder} cannot be written to; choose another folder, or change its permissions"
 
 
 def _disk(config: RunConfig) -> Iterator[str]:
@@ -100,15 +100,15 @@ def _disk(config: RunConfig) -> Iterator[str]:
         from ..mine.dumps import find_dumps
 
         dumps = find_dumps(config.mine.dumps)
-    except UserError:  # told by `_inputs`
+    except UserError:  # `_inputs` reports it
         return
     own = [dump for dump in dumps if not dump.path.name.lower().startswith(("rs_", "rc_"))]
-    need = int(_ROWS_PER_BYTE * sum(dump.path.stat().st_size for dump in own)) + _SPARE_BYTES
+    needed = int(_ROWS_PER_BYTE * sum(dump.path.stat().st_size for dump in own)) + _SPARE_BYTES
     free = shutil.disk_usage(_existing(config.work)).free
-    if free < need:
+    if free < needed:
         yield (
-            f"work {config.work}: {free / 1e9:.1f} GB are free, and mining needs about {need / 1e9:.1f} GB; make room, "
-            "or choose another folder"
+            f"work {config.work}: {free / 1e9:.1f} GB are free, and mining needs about {needed / 1e9:.1f} GB; make "
+            "room, or choose another folder"
         )
 
 
@@ -129,23 +129,23 @@ def _models(config: RunConfig) -> Iterator[str]:
             yield f"{stage}.model {section.model}: no such folder"
         if section.backend is BackendName.server and _needs_key(section):
             yield (
-                f"{stage}: the key for {section.url} is not there; put it into the environment variable "
+                f"{stage}: the key for {section.url} is not set; put it into the environment variable "
                 f"{section.key_variable} (any word where the server takes no key)"
             )
 
 
-def _needs_key(section: Asked) -> bool:
-    """Whether a key was announced, or the server is out in the world, and there is none."""
+def _needs_key(section: LlmOptions) -> bool:
+    """Return True if a key is missing: the user names its variable, or the server is not in the local network."""
     if os.environ.get(section.key_variable, "").strip():
         return False
     try:
         url = urlsplit(section.url)
-    except ValueError:  # told by `_values`
+    except ValueError:  # `_options` reports it
         return False
-    return "key_variable" in section.model_fields_set or (url.scheme == "https" and not _is_near(url.hostname or ""))
+    return "key_variable" in section.model_fields_set or (url.scheme == "https" and not _is_local(url.hostname or ""))
 
 
-def _is_near(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
@@ -191,9 +191,9 @@ def _baseline(config: RunConfig) -> Iterator[str]:
 
 
 def _notes(config: RunConfig) -> Iterator[str]:
-    from ..refine.genres import new_genres
+    from ..refine.genres import genre_table, new_genres
 
-    new = new_genres(config.mine.subreddits, refine_rules(config).genres)
+    new = new_genres(config.mine.subreddits, genre_table(config.refine.genres, "refine.genres"))
     if new:
         yield f"{some(new)}: new genres; scores by macro-genre count them as `other`"
     if not config.annotate.skip and config.annotate.labels is None and not Work(config.work).labels.is_file():
@@ -206,18 +206,18 @@ def _is_done(config: RunConfig, stage: str) -> bool:
 
 
 def _existing(path: Path) -> Path:
-    """The path, or the nearest folder above that is there."""
+    """Return the path, or the nearest existing folder above it."""
     path = path.absolute()
     while not path.exists() and path != path.parent:
         path = path.parent
     return path
 
 
-def _told(make: Callable[..., object], *arguments: object) -> Iterator[str]:
+def _faults_of(make: Callable[..., object], *arguments: object) -> Iterator[str]:
     try:
         make(*arguments)
     except UserError as error:
         yield str(error)
 
 
-_PARTS = (_genres, _values, _inputs, _folders, _disk, _models, _tools, _baseline)
+_PARTS = (_genres, _options, _inputs, _folders, _disk, _models, _tools, _baseline)

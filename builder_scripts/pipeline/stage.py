@@ -1,27 +1,136 @@
-"""What a stage says when it is through."""
+"""Frame of every stage: skip a finished stage, do the work, write the manifest, and print the result."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple, TypeVar
 
 import typer
 
-from ..manifest import StageManifest
+from musicrs_metric.base.progress import track
+
+from ..manifest import Counts, FileHash, StageManifest, hash_files, is_done, versions_of
+
+Item = TypeVar("Item")
 
 
-def tell(manifest: StageManifest, new: bool, made: Path) -> None:
-    """Print where rows went and what to know.
+class StageResult(NamedTuple):
+    """Result of a stage.
+
+    Attributes:
+        manifest: Manifest of the stage.
+        is_new: The stage has written something. False if it was finished before.
+    """
+
+    manifest: StageManifest
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class StageOutput:
+    """Output of the work of a stage.
+
+    Attributes:
+        files: Files that the stage wrote, in the folder of its manifest.
+        counts: Rows in, kept and dropped, by kind of row.
+        notes: Lines for the datasheet.
+    """
+
+    files: Sequence[Path]
+    counts: Mapping[str, Counts]
+    notes: Sequence[str] = ()
+
+
+def run_stage(
+    stage: str,
+    folder: Path,
+    inputs: Sequence[FileHash],
+    parameters: Mapping[str, Any],
+    body: Callable[[Path], StageOutput],
+    *,
+    packages: Iterable[str] = (),
+    is_current: Callable[[StageManifest], bool] = lambda _: True,
+    keeps_equal_manifest: bool = False,
+    open_folder: Callable[[Path], AbstractContextManager[Path]] = nullcontext,
+) -> StageResult:
+    """Run a stage, unless it is finished.
 
     Args:
-        manifest: Of the stage.
-        new: It was run just now, and had not been done before.
-        made: Its main output.
+        stage: Name of the stage.
+        folder: Folder of the output and the manifest.
+        inputs: Files that the stage reads.
+        parameters: Everything that changes the output, as plain JSON types.
+        body: Does the work in the folder that it gets.
+        packages: Packages whose versions the manifest records.
+        is_current: A further test of a finished stage. If it is False, the stage runs again.
+        keeps_equal_manifest: Keep the last manifest where the stage ran again with an equal output, so that no later
+            stage runs again.
+        open_folder: Gives the folder to write to, such as one that replaces `folder` in one step.
+
+    Returns:
+        The manifest. It is not new if inputs, parameters and outputs are those of the last manifest.
     """
-    for kind, counts in manifest.counts.items():
+    began = perf_counter()
+    last = StageManifest.read(folder, stage) if is_done(folder, stage, parameters, inputs) else None
+    if last is not None and is_current(last):
+        return StageResult(last, False)
+    with open_folder(folder) as target:
+        output = body(target)
+        outputs = hash_files(output.files, below=target)
+        if keeps_equal_manifest and is_done(folder, stage, parameters, inputs):
+            last = StageManifest.read(folder, stage)
+            if tuple(last.outputs) == outputs:
+                return StageResult(last, False)
+        manifest = StageManifest(
+            stage=stage,
+            inputs=inputs,
+            outputs=outputs,
+            parameters=parameters,
+            counts=output.counts,
+            wall_s=perf_counter() - began,
+            notes=output.notes,
+            versions=versions_of(packages),
+        )
+        manifest.write(target)
+    return StageResult(manifest, True)
+
+
+def print_result(result: StageResult, output: Path) -> None:
+    """Print the counts and notes of a stage.
+
+    Args:
+        result: Result of the stage.
+        output: Main output of the stage.
+    """
+    for kind, counts in result.manifest.counts.items():
         typer.echo(f"{kind}: {counts.kept:,} of {counts.seen:,} kept")
         for reason, n in counts.dropped.items():
             if n:
                 typer.echo(f"  {n:>12,} {reason}")
-    for note in manifest.notes:
+    for note in result.manifest.notes:
         typer.echo(f"note: {note}", err=True)
-    typer.echo(f"{'made' if new else 'nothing to do:'} {made}")
+    typer.echo(f"{'made' if result.is_new else 'nothing to do:'} {output}")
+
+
+def progress(label: str) -> Callable[[Iterable[Item], int], Iterable[Item]]:
+    """Show progress on stderr over items that arrive one by one.
+
+    Args:
+        label: Action on the items.
+
+    Returns:
+        A function of the items and their number that yields the items.
+    """
+    from rich.console import Console
+
+    return lambda items, total: track(items, label, total, Console(stderr=True))
+
+
+def list_progress(label: str) -> Callable[[Sequence[Item]], Iterable[Item]]:
+    """Show progress on stderr over a list of items; see `progress`."""
+    show: Callable[[Iterable[Item], int], Iterable[Item]] = progress(label)
+    return lambda items: show(items, len(items))

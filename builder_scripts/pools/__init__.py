@@ -1,1 +1,1 @@
-"""Stage `pools`: what people decided is put into effect, and candidate pools are drawn."""
+"""Stage `pools`: apply the labels, and draw candidate pools."""

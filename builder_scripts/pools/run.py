@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from musicrs_dataset.pools import (
-    DISTRACTORS,
     Design,
     PoolSet,
     balanced_pools,
@@ -22,152 +19,144 @@ from musicrs_dataset.pools.poolset import Track, untracked
 from musicrs_metric.errors import UserError
 
 from ..annotate.judgement import Judgement
+from ..extract.mentions import Kind
 from ..extract.tables import read_posts, read_replies
 from ..layout import Work, require
 from ..lines import read_lines
-from ..manifest import Counts, StageManifest, hash_files, is_done, versions_of
+from ..manifest import Counts, StageManifest, hash_files
+from ..pipeline.stage import StageOutput, StageResult, run_stage
+from ..refine.merges import Spellings, read_merges
+from ..refine.ranking import named
 from ..refine.schema import CorpusThread, read_corpus, write_corpus
-from .apply_labels import Rules, Settled, settle
-from .outside import titles_outside
+from ..refine.stage import count_spellings
+from ..refine.tables import read_conversations
+from .apply_labels import AnswerLimits, LabelledCorpus, apply_labels
+from .options import PoolsOptions
 
 STAGE = "pools"
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """How pools are drawn.
-
-    Attributes:
-        designs: Which designs; the first one makes the pools of the plain configurations.
-        seed: Pools are a function of it and the threads.
-        distractors: Wanted distractors per pool.
-        unjudged: Take the corpus as the models left it; nobody has judged it.
-
-    Raises:
-        UserError: There is no design, or one twice.
-    """
-
-    designs: Sequence[Design] = tuple(Design)
-    seed: int = 0
-    distractors: int = DISTRACTORS
-    unjudged: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.designs or len(set(self.designs)) < len(self.designs):
-            found = ", ".join(self.designs) or "none"
-            raise UserError(f"designs of pools: found {found}, expected different ones of {', '.join(Design)}")
-
-
-def run(work: Work, drawing: Drawing, track: Track = untracked) -> tuple[StageManifest, bool]:
-    """Make `gold/settled.jsonl` and `gold/pools/<design>.jsonl`, unless they are there.
+def run(work: Work, options: PoolsOptions, *, unjudged: bool = False, track: Track = untracked) -> StageResult:
+    """Make `gold/settled.jsonl` and `gold/pools/<design>.jsonl`, unless they are finished.
 
     Args:
-        work: The work folder, with what `refine` and `annotate settle` made.
-        drawing: How to draw.
+        work: The work folder, with the output of `refine` and `annotate settle`.
+        options: Designs, seed and number of distractors.
+        unjudged: Take the corpus without annotation.
         track: Shows progress over subreddits.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether it is new.
 
     Raises:
-        UserError: An earlier stage is missing, no thread is left, or the first design cannot be had of these threads.
+        UserError: An earlier stage is missing, no thread is left, or the threads cannot fill the first design.
     """
-    began = perf_counter()
-    inputs = hash_files(_inputs(work, drawing))
-    parameters = asdict(drawing)
-    if is_done(work.gold, STAGE, parameters, inputs):
-        return StageManifest.read(work.gold, STAGE), False
-    settled = _settled(work, drawing)
-    if not settled.threads:
-        raise UserError(f"{work.corpus}: no thread is left after annotation; nothing can be released of it")
-    write_corpus(work.settled, settled.threads)
-    made, left_out = _draw_all(work, settled.threads, drawing, track)
-    _clear(work, made)
-    files = [work.settled]
-    for pools in made:
-        path = pool_file(work, pools.design)
-        write_pools(path, pools, [thread.to_thread() for thread in settled.threads], source=work.settled.name)
-        files += [path, manifest_path(path)]
-    manifest = StageManifest(
-        stage=STAGE,
-        inputs=inputs,
-        outputs=hash_files(files, below=work.gold),
-        parameters=parameters,
-        counts=settled.counts,
-        wall_s=perf_counter() - began,
-        notes=[*left_out, *(note for pools in made for note in _notes(pools))],
-        versions=versions_of(("numpy", "scipy")),
-    )
-    manifest.write(work.gold)
-    return manifest, True
+
+    def body(_: Path) -> StageOutput:
+        corpus = _labelled(work, unjudged=unjudged)
+        if not corpus.threads:
+            raise UserError(f"{work.corpus}: no thread is left after annotation; there is nothing to release")
+        write_corpus(work.settled, corpus.threads)
+        drawn, notes = _draw_all(work, corpus.threads, options, track)
+        _remove_old_pools(work, drawn)
+        files = [work.settled]
+        for pools in drawn:
+            path = pool_file(work, pools.design)
+            write_pools(path, pools, [thread.to_thread() for thread in corpus.threads], source=work.settled.name)
+            files += [path, manifest_path(path)]
+        return StageOutput(files, corpus.counts, [*notes, *(note for pools in drawn for note in _notes(pools))])
+
+    parameters = options.model_dump(mode="json") | {"unjudged": unjudged}
+    inputs = hash_files(_inputs(work, options, unjudged=unjudged))
+    return run_stage(STAGE, work.gold, inputs, parameters, body, packages=("numpy", "scipy"))
 
 
 def pool_file(work: Work, design: Design) -> Path:
-    """Where the pools of a design lie."""
+    """Return the file of the pools of a design."""
     return work.pools / f"{design}.jsonl"
 
 
-def _inputs(work: Work, drawing: Drawing) -> list[Path]:
-    labels = [] if drawing.unjudged else [*require((work.labels,), "annotate settle")]
-    outside = [work.threads, work.entities, work.queries, work.merges] if Design.FRESH in drawing.designs else []
+def external_titles(work: Work, inside: Collection[str], kinds: Sequence[Kind]) -> dict[str, list[str]]:
+    """Collect the titles that replies name in threads outside the benchmark.
+
+    Args:
+        work: The work folder, with the output of `refine`.
+        inside: Ids of the threads of the benchmark.
+        kinds: Kinds of entities to recommend.
+
+    Returns:
+        Titles by subreddit, in their merged spelling.
+    """
+    conversations = read_conversations(work)
+    spell = Spellings(count_spellings(conversations), read_merges(work.merges))
+    titles: dict[str, dict[str, None]] = {}
+    for conversation in conversations:
+        if conversation.thread_id not in inside:
+            mentions = [mention for reply in conversation.replies for mention in named(reply.entities)]
+            own = titles.setdefault(conversation.subreddit, {})
+            own.update(dict.fromkeys(spell(kind, name) for kind, name in mentions if kind in kinds))
+    return {subreddit: list(own) for subreddit, own in titles.items()}
+
+
+def _inputs(work: Work, options: PoolsOptions, *, unjudged: bool) -> list[Path]:
+    labels = [] if unjudged else [*require((work.labels,), "annotate settle")]
+    outside = [work.threads, work.entities, work.queries, work.merges] if Design.FRESH in options.designs else []
     return [*require((work.corpus,), "refine"), *labels, *require((work.replies, *outside), "refine")]
 
 
-def _settled(work: Work, drawing: Drawing) -> Settled:
+def _labelled(work: Work, *, unjudged: bool) -> LabelledCorpus:
     corpus = read_corpus(work.corpus)
-    if drawing.unjudged:
-        return Settled(corpus, {"threads": Counts(len(corpus), len(corpus))})
+    if unjudged:
+        return LabelledCorpus(corpus, {"threads": Counts(len(corpus), len(corpus))})
     refined = StageManifest.read(work.gold, "refine").parameters
     labels = {label.thread_id: label for label in read_lines(work.labels, Judgement)}
     replies = {reply.comment_id or "": reply.body for reply in read_replies(work.replies, read_posts(work.threads))}
-    return settle(corpus, labels, replies, Rules(refined["min_answers"], refined["top"]))
+    return apply_labels(corpus, labels, replies, AnswerLimits(refined["min_answers"], refined["top"]))
 
 
 def _draw_all(
-    work: Work, threads: Sequence[CorpusThread], drawing: Drawing, track: Track
+    work: Work, threads: Sequence[CorpusThread], options: PoolsOptions, track: Track
 ) -> tuple[list[PoolSet], list[str]]:
-    """Draw every design; a further one that these threads cannot fill is left out, with a note."""
-    made: list[PoolSet] = []
-    left_out: list[str] = []
-    outside = _outside(work, threads) if Design.FRESH in drawing.designs else {}
-    for place, design in enumerate(drawing.designs):
+    """Draw every design. A further design that these threads cannot fill is left out, with a note."""
+    drawn: list[PoolSet] = []
+    notes: list[str] = []
+    outside: Mapping[str, Sequence[str]] = {}
+    if Design.FRESH in options.designs:
+        kinds = StageManifest.read(work.gold, "refine").parameters["kinds"]
+        outside = external_titles(work, {thread.thread_id for thread in threads}, kinds)
+    for position, design in enumerate(options.designs):
         try:
-            made.append(_draw(design, threads, outside, drawing, track))
+            drawn.append(_draw(design, threads, outside, options, track))
         except UserError as error:
-            if place == 0:  # it makes the plain configurations, and no other design may take its place unasked
+            if position == 0:  # it makes the plain configurations, and no other design may take its place unasked
                 raise
-            left_out.append(f"{design}: left out, {error}")
-    return made, left_out
-
-
-def _outside(work: Work, threads: Sequence[CorpusThread]) -> dict[str, list[str]]:
-    kinds = StageManifest.read(work.gold, "refine").parameters["kinds"]
-    return titles_outside(work, {thread.thread_id for thread in threads}, kinds)
+            notes.append(f"{design}: left out, {error}")
+    return drawn, notes
 
 
 def _draw(
     design: Design,
     threads: Sequence[CorpusThread],
     outside: Mapping[str, Sequence[str]],
-    drawing: Drawing,
+    options: PoolsOptions,
     track: Track,
 ) -> PoolSet:
-    plain = [thread.to_thread() for thread in threads]
-    options: dict[str, Any] = {"distractors": drawing.distractors, "seed": drawing.seed, "track": track}
+    records = [thread.to_thread() for thread in threads]
+    settings: dict[str, Any] = {"distractors": options.distractors, "seed": options.seed, "track": track}
     if design is Design.FRESH:
-        return fresh_pools(plain, outside, **options)
+        return fresh_pools(records, outside, **settings)
     draw = paper_pools if design is Design.PAPER else balanced_pools
-    return draw(plain, **options)
+    return draw(records, **settings)
 
 
 def _notes(pools: PoolSet) -> list[str]:
     sizes = [len(pool) for pool in pools.pools.values()]
-    told = f"{pools.design}: {len(sizes)} pools of {min(sizes)} to {max(sizes)} candidates, seed {pools.seed}"
-    return [told, *(f"{pools.design}: {note}" for note in pools.notes)]
+    summary = f"{pools.design}: {len(sizes)} pools of {min(sizes)} to {max(sizes)} candidates, seed {pools.seed}"
+    return [summary, *(f"{pools.design}: {note}" for note in pools.notes)]
 
 
-def _clear(work: Work, made: Sequence[PoolSet]) -> None:
-    """Remove pools of an earlier run, which are of other threads or no longer asked for."""
-    for design in set(Design) - {pools.design for pools in made}:
+def _remove_old_pools(work: Work, drawn: Sequence[PoolSet]) -> None:
+    """Remove pools of an earlier run: they belong to other threads, or to a design that is not wanted any more."""
+    for design in set(Design) - {pools.design for pools in drawn}:
         pool_file(work, design).unlink(missing_ok=True)
         manifest_path(pool_file(work, design)).unlink(missing_ok=True)

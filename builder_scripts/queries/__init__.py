@@ -1,3 +1,1 @@
-"""Stage `queries`: the request that each post makes, in a few sentences."""
-
-MODEL = "google/gemma-3-12b-it"
+"""Stage `queries`: the query of each post."""

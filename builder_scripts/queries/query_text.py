@@ -1,4 +1,4 @@
-"""A request in its final form, and the check that it names none of the answers."""
+"""Final form of a query, and the check that it names no answer."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ..llm import RefusedError
 
 LEAK, TOO_SHORT, TOO_LONG = "leak", "too short", "too long"
 SHORTEST, LONGEST = 15, 1_000  # characters; the published queries have 110 to 1,015
-# Titles like "Stay", "Go" or "1999" stand in requests by accident. `refine` takes such a title out of the ground truth.
+# Titles like "Stay", "Go" or "1999" appear in queries by accident. `refine` takes such a title out of the ground truth.
 _SHORTEST_LEAK = 5
 _LABEL = re.compile(r"(?i:^(?:query|request|question|rewritten (?:query|request))\s*:\s*)")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]]+)\]\((?:[^()\s]|\([^()\s]*\))*\)")
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of an answer."""
+    """Return the JSON schema of an answer."""
     query = {"type": "string", "minLength": SHORTEST, "maxLength": LONGEST}
     return {"type": "object", "properties": {"query": query}, "required": ["query"], "additionalProperties": False}
 
 
 def is_answer(value: Any) -> bool:
-    """Tell whether a JSON value holds a request; one of white space alone is none."""
+    """Return True if a JSON value holds a query that is not blank."""
     return isinstance(value, dict) and isinstance(value.get("query"), str) and bool(value["query"].strip())
 
 
@@ -33,15 +33,15 @@ def read_query(value: Any, post: str, answers: Iterable[str]) -> str:
     """Read an answer.
 
     Args:
-        value: Of which `is_answer` holds.
+        value: A value for which `is_answer` is true.
         post: Title and text of the post.
-        answers: What the replies name.
+        answers: Names in the replies.
 
     Returns:
-        The request in its final form.
+        The query in its final form.
 
     Raises:
-        RefusedError: It is too short, too long, or names one of the answers that the post does not name.
+        RefusedError: The query is too short, too long, or names an answer that the post does not name.
     """
     query = normalise_query(value["query"])
     if len(query) < SHORTEST:
@@ -54,22 +54,22 @@ def read_query(value: Any, post: str, answers: Iterable[str]) -> str:
 
 
 def normalise_query(text: str) -> str:
-    """One line of composed Unicode without label, outer quotes, Markdown links or addresses."""
+    """Return one line of composed Unicode without label, outer quotes, Markdown links or URLs."""
     text = _MARKDOWN_LINK.sub(r"\1", unicodedata.normalize("NFC", plain(text)))
     text = without_links(text).replace("(link)", " ")
     return tidy(_LABEL.sub("", tidy(text)))
 
 
 def leaks(query: str, post: str, answers: Iterable[str]) -> list[str]:
-    """Find the answers that a request gives away.
+    """Find the answers that a query names.
 
     Args:
-        query: The request.
-        post: What the asker wrote: names that stand here are the asker's own, and no answers.
-        answers: What the replies name.
+        query: The query.
+        post: Text of the asker. A name in it is no answer.
+        answers: Names in the replies.
 
     Returns:
-        The answers of `_SHORTEST_LEAK` characters or more that the request names in whole words and the post does not.
+        The answers of at least `_SHORTEST_LEAK` characters that the query names in whole words and the post does not.
     """
     asked, own = Words(query), Words(plain(post))
     long_enough = [name for name in dict.fromkeys(answers) if len(folded(name)) >= _SHORTEST_LEAK]

@@ -1,1 +1,1 @@
-"""Stage `refine`: one spelling for each title, ground truth by upvotes, threads of the right size."""
+"""Stage `refine`: one spelling per title, ground truth by upvotes, threads with enough answers."""

@@ -1,4 +1,4 @@
-"""The genre of each subreddit: those of the paper, and further ones that the user names."""
+"""Genre of each subreddit: the genres of the paper, and those that the user adds."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SUBREDDIT = re.compile(r"[a-z0-9_.-]{2,50}")
 
 
 def subreddit_name(text: str) -> str:
-    """Bring the name of a subreddit to the form of the dumps' rows: `/r/Jazz/` is `jazz`.
+    """Return the name of a subreddit in the form of the rows: `/r/Jazz/` is `jazz`.
 
     Raises:
-        ValueError: It cannot be one.
+        ValueError: The text is no name of a subreddit.
     """
     name = text.strip().strip("/").lower().removeprefix("r/")
     if not _SUBREDDIT.fullmatch(name):
@@ -28,8 +28,8 @@ def genre_table(further: Mapping[str, str], where: str) -> dict[str, str]:
     """Add genres to those of the paper.
 
     Args:
-        further: Genre by subreddit; a genre need not be one of the paper's.
-        where: The setting that holds them, for messages.
+        further: Genre by subreddit. A genre may be new.
+        where: The setting, for messages.
 
     Returns:
         Genre by subreddit.
@@ -53,21 +53,21 @@ def genre_table(further: Mapping[str, str], where: str) -> dict[str, str]:
 
 
 def require_genres(subreddits: Iterable[str], genres: Mapping[str, str], where: str) -> None:
-    """Refuse to go on where a subreddit has no genre.
+    """Check that every subreddit has a genre.
 
     Args:
         subreddits: Names as in the rows.
         genres: See `genre_table`.
-        where: How the user gives a genre, with `{}` in place of the subreddit.
+        where: The option or setting of a genre, with `{}` in place of the subreddit.
 
     Raises:
-        UserError: At least one has none.
+        UserError: A subreddit has no genre.
     """
     unknown = sorted(set(subreddits) - set(genres))
     if not unknown:
         return
-    meant = get_close_matches(unknown[0], genres, n=1, cutoff=0.8)
-    hint = f"; did you mean the subreddit {meant[0]}?" if meant else ""
+    similar = get_close_matches(unknown[0], genres, n=1, cutoff=0.8)
+    hint = f"; did you mean the subreddit {similar[0]}?" if similar else ""
     raise UserError(
         f"no genre is known of {some(unknown)}; name it with {where.format(unknown[0])}, one of {', '.join(GENRES)} or "
         f"a new one{hint}"
@@ -75,5 +75,5 @@ def require_genres(subreddits: Iterable[str], genres: Mapping[str, str], where: 
 
 
 def new_genres(subreddits: Iterable[str], genres: Mapping[str, str]) -> list[str]:
-    """The genres of these subreddits that the paper does not have."""
+    """Return the genres of these subreddits that the paper does not have."""
     return sorted({genres[name] for name in subreddits} - set(GENRES))

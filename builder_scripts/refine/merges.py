@@ -1,9 +1,9 @@
-"""`gold/merges.csv`: which titles count as one, written by rule, read and changed by people.
+"""`gold/merges.csv`: spellings that count as one title. A rule writes the file, and people may change it.
 
-Columns: `kind`, `name` (the rarer spelling), `as` (how it is written from now on), `alike` (per cent), `threads` and
-`threads_as` (how many threads have each), `decision` (`merge` or `keep`). A person changes decisions, changes `as`, or
-adds lines, and runs `refine` again. The lines of the file always count; the rule only adds lines for titles that no
-line begins with. Delete the file to start afresh.
+Columns: `kind`, `name` (the rarer spelling), `as` (the new spelling), `alike` (similarity in %), `threads` and
+`threads_as` (number of threads with each spelling), `decision` (`merge` or `keep`). A person changes `decision` or
+`as`, or adds lines, and runs `refine` again. The lines of the file always count. The rule only adds lines for titles
+without a line. Delete the file to start again.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Merge:
     """One line of the file.
 
     Attributes:
-        kind: What both titles are.
+        kind: Kind of both titles.
         name: The rarer spelling.
-        into: The spelling that it is to have.
-        alike: Per cent of letters in common; None where a person has added the line.
-        decision: Whether it is done.
+        into: The new spelling.
+        alike: Share of common letters in %. None if a person has added the line.
+        decision: Merge the spellings, or keep both.
     """
 
     kind: Kind
@@ -49,46 +49,44 @@ class Merge:
 
     @property
     def key(self) -> Key:
-        """What the line is about."""
+        """Kind and normal form of the rarer spelling."""
         return self.kind, normalise(self.name)
 
     @property
     def target(self) -> Key:
-        """What it becomes."""
+        """Kind and normal form of the new spelling."""
         return self.kind, normalise(self.into)
 
 
 class Spellings:
-    """The one spelling of each title.
+    """Final spelling of each title.
 
     Args:
-        threads: In how many threads each spelling stands, by kind and spelling.
-        merges: The lines of the file; at most one per title.
+        threads: Number of threads by kind and spelling.
+        merges: The lines of the file, at most one per title.
 
     Raises:
-        UserError: The lines lead in a circle.
+        UserError: The lines form a circle.
     """
 
     def __init__(self, threads: Mapping[tuple[Kind, str], int], merges: Iterable[Merge]) -> None:
         merges = [merge for merge in merges if merge.decision == "merge"]
         self._into = {merge.key: merge.target for merge in merges if merge.key != merge.target}
-        # A spelling that somebody wrote down stands before the commonest one.
-        self._spelling = _commonest(threads) | {merge.target: merge.into for merge in merges}
+        # A spelling in the file takes precedence over the most frequent one.
+        self._spelling = _most_frequent(threads) | {merge.target: merge.into for merge in merges}
         for key in self._into:
             self._final(key)
 
     def __call__(self, kind: Kind, name: str) -> str:
-        """Spell a title: as the line about it says, else as most threads do that write it alike."""
+        """Return the final spelling of a title: by its line, or else the most frequent one of its normal form."""
         return self._spelling.get(self._final((kind, normalise(name))), name)
 
     def _final(self, key: Key) -> Key:
-        passed: set[Key] = set()
+        visited: set[Key] = set()
         while key in self._into:
-            if key in passed:
-                raise UserError(
-                    f"merges lead in a circle at {key[0]} {show(key[1])}; change one of their lines to keep"
-                )
-            passed.add(key)
+            if key in visited:
+                raise UserError(f"merges form a circle at {key[0]} {show(key[1])}; change one of their lines to keep")
+            visited.add(key)
             key = self._into[key]
         return key
 
@@ -99,17 +97,17 @@ def propose(
     """Find titles that are near duplicates of more frequent ones.
 
     Args:
-        threads: In how many threads each spelling stands, by kind and spelling.
-        known: Lines that are there already; the titles that they begin with are not compared again.
+        threads: Number of threads by kind and spelling.
+        known: Lines of the file. Their titles are not compared again.
         track: Shows progress.
 
     Yields:
-        At most one line per title, about the most similar of the more frequent ones; frequent titles first. A title
-        that is merged is no target for others, so that no line of the rule leads to another.
+        At most one line per title, with its most similar more frequent title. Frequent titles come first. A merged
+        title is no target for others, so that no line of the rule leads to another.
     """
     from rapidfuzz import fuzz, process
 
-    by_form, common = _by_form(threads), _commonest(threads)
+    by_form, common = _by_form(threads), _most_frequent(threads)
     decided = {merge.key: merge.decision for merge in known}
     targets: dict[tuple[Kind, tuple[str, ...]], dict[str, str]] = defaultdict(dict)
     for key in track(sorted(common, key=lambda key: (-by_form[key], key))):
@@ -127,7 +125,7 @@ def propose(
 
 
 def write_merges(path: Path, merges: Iterable[Merge], threads: Mapping[tuple[Kind, str], int]) -> None:
-    """Write the file in one step, with how many threads have each title."""
+    """Write the file in one step, with the number of threads of each title."""
     by_form = _by_form(threads)
     with replacing(path) as file:
         file.write(csv_line(COLUMNS))
@@ -138,13 +136,13 @@ def write_merges(path: Path, merges: Iterable[Merge], threads: Mapping[tuple[Kin
 
 
 def read_merges(path: Path) -> list[Merge]:
-    """Read the file; what a spreadsheet makes of it is read too, whatever its numbers became.
+    """Read the file, also after a spreadsheet has saved it.
 
     Returns:
-        Its lines; none where there is no file.
+        The lines. None if there is no file.
 
     Raises:
-        UserError: A line is not as the module has it, or two are about one title.
+        UserError: A line has another form, or two lines are about one title.
     """
     if not path.exists():
         return []
@@ -189,8 +187,8 @@ def _by_form(threads: Mapping[tuple[Kind, str], int]) -> Counter[Key]:
     return total
 
 
-def _commonest(threads: Mapping[tuple[Kind, str], int]) -> dict[Key, str]:
-    """The spelling of each normal form that most threads have; of equals one with capitals, then the first by code."""
+def _most_frequent(threads: Mapping[tuple[Kind, str], int]) -> dict[Key, str]:
+    """Return the most frequent spelling of each normal form. On ties, capitals come first, then code order."""
     best: dict[Key, str] = {}
     for kind, name in sorted(threads, key=lambda key: (-threads[key], key[1] == key[1].lower(), key[1])):
         best.setdefault((kind, normalise(name)), name)

@@ -1,4 +1,4 @@
-"""What of the replies of a thread is an answer, and in which order."""
+"""Answers of a thread, in order of the upvotes of their replies."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Reply(NamedTuple):
 
     Attributes:
         comment_id: Reddit name, `t1_...`.
-        score: Upvotes minus downvotes; None where they are not known.
-        created_utc: When, in seconds since 1970.
-        by_asker: The asker wrote it.
-        entities: What it names, in final spelling.
+        score: Upvotes minus downvotes. None if unknown.
+        created_utc: Time in seconds since 1970.
+        by_asker: The asker wrote the reply.
+        entities: Entities in final spelling.
     """
 
     comment_id: str
@@ -38,12 +38,12 @@ class Reply(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What the asker gave away, none of which is an answer.
+    """Texts and names of the asker. None of them is an answer.
 
     Attributes:
         post: Title and text.
-        query: The derived request.
-        names: What the post names, in final spelling.
+        query: The query.
+        names: Entities of the post, in final spelling.
     """
 
     post: str
@@ -57,8 +57,8 @@ class Ranking:
 
     Attributes:
         answers: Best first.
-        names: Every name of the wanted kinds, answer or not, each title once, in the same order.
-        dropped: Mentions that are no answer, by reason.
+        names: Every name of the wanted kinds, each title once, in the same order.
+        dropped: Mentions that are no answers, by reason.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Ranking:
 
 
 def by_upvotes(replies: Iterable[Reply]) -> list[Reply]:
-    """Order replies: most upvoted first, those of unknown score last; of equals the older, then by id."""
+    """Order replies: most upvoted first, unknown scores last. On ties, older replies come first, then by id."""
     return sorted(
         replies,
         key=lambda reply: (
@@ -79,7 +79,7 @@ def by_upvotes(replies: Iterable[Reply]) -> list[Reply]:
 
 
 def named(entities: Entities) -> list[tuple[Kind, str]]:
-    """The names with their kinds: songs, artists, albums."""
+    """Return the names with their kinds: songs, artists, albums."""
     return [
         *(("song", name) for name in entities.songs),
         *(("artist", name) for name in entities.artists),
@@ -88,22 +88,22 @@ def named(entities: Entities) -> list[tuple[Kind, str]]:
 
 
 def rank(replies: Sequence[Reply], asked: Asked, kinds: Collection[Kind]) -> Ranking:
-    """Rank what the replies of a thread name.
+    """Rank the entities in the replies of a thread.
 
-    A title stands where the most upvoted reply that names it stands; titles of one reply in the order of the
-    extraction. No answer is: a name of another kind; what only the asker's own replies name; what the post names, for
-    the asker knows it; and what stands in the request, for there it could be found without knowing any music.
+    The rank of a title is that of the most upvoted reply that names it. Titles of one reply keep the order of the
+    extraction. A name is no answer if it has another kind, if only replies by the asker have it, if the post names it
+    (the asker knows it), or if the query names it (word matching alone would find it).
 
     Args:
         replies: The replies, in any order.
-        asked: What the asker gave away.
-        kinds: What may be recommended.
+        asked: Texts and names of the asker.
+        kinds: Kinds of entities to recommend.
 
     Returns:
         The answers, each title once.
     """
     ranking = Ranking()
-    given = {normalise(name) for _, name in named(asked.names)}
+    named_by_asker = {normalise(name) for _, name in named(asked.names)}
     post, query = Words(asked.post), Words(asked.query)
     names: dict[str, str] = {}
     judged: set[str] = set()
@@ -116,11 +116,11 @@ def rank(replies: Sequence[Reply], asked: Asked, kinds: Collection[Kind]) -> Ran
             names.setdefault(form, name)
             if form in judged:
                 ranking.dropped[REPEATED] += 1
-            elif reply.by_asker:  # a reply of somebody else may still name it
+            elif reply.by_asker:  # another reply may still name it
                 ranking.dropped[BY_ASKER] += 1
             else:
                 judged.add(form)
-                if form in given or post.name(name):
+                if form in named_by_asker or post.name(name):
                     ranking.dropped[IN_POST] += 1
                 elif query.name(name):
                     ranking.dropped[IN_QUERY] += 1

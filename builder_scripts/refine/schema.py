@@ -1,4 +1,4 @@
-"""`gold/corpus.jsonl`: one thread a line, with everything that a record of the dataset needs but its pool.
+"""`gold/corpus.jsonl`: one thread per line, with everything that a record of the dataset needs except its pool.
 
 ```json
 {"thread_id": "t3_1abc", "subreddit": "jazz", "genre": "Jazz", "created_utc": 1560000000, "score": 12,
@@ -10,8 +10,8 @@
  "links": [{"video_id": "jNQXAC9IVRw", "start_s": 0.0, "url": "https://youtu.be/jNQXAC9IVRw"}]}
 ```
 
-All names are in their merged spelling. `answers` are ordered, best first, and `ground_truth` is their beginning; where
-people strike out answers, the next ones move up.
+All names are in their merged spelling. `answers` are ordered, best first, and `ground_truth` holds the first ones. If
+annotators remove answers, the next ones move up.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Answer(NamedTuple):
     """A title that the community recommends.
 
     Attributes:
-        kind: What it is.
-        name: Its title.
-        score: Upvotes minus downvotes of the reply that counts, the first to name it; None where they are not known.
-        comment_id: That reply.
+        kind: Kind of the entity.
+        name: The title.
+        score: Upvotes minus downvotes of the most upvoted reply that names it. None if unknown.
+        comment_id: Id of that reply.
     """
 
     kind: Kind
@@ -47,19 +47,19 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CorpusThread:
-    """A conversation before it has a pool.
+    """A thread without its pool.
 
     Attributes:
         thread_id: Reddit name, `t3_...`.
-        subreddit: Where it was asked.
+        subreddit: Name of the subreddit.
         genre: One of `musicrs_metric.base.genres.GENRES`, or a new one.
-        created_utc: When, in seconds since 1970.
-        score: Upvotes minus downvotes of the post; None where they are not known.
-        query: The derived request.
+        created_utc: Time in seconds since 1970.
+        score: Upvotes minus downvotes of the post. None if unknown.
+        query: The query.
         post: Title and text.
-        submission_entities: What the asker names.
+        submission_entities: Entities of the post.
         comments: First-level replies, most upvoted first.
-        answers: What may be recommended, most upvoted first.
+        answers: Answers, most upvoted first.
         ground_truth: The names of the first answers.
         all_entities: Every name of the wanted kinds in the replies, answers or not, most upvoted first.
         links: The YouTube links of the post.
@@ -80,18 +80,18 @@ class CorpusThread:
     links: tuple[Link, ...]
 
     def to_thread(self, candidates: Iterable[str] = ()) -> Thread:
-        """The record of the dataset.
+        """Return the record of the dataset.
 
         Args:
-            candidates: Its pool; none yet where pools are to be drawn for it.
+            candidates: The pool. Empty before pools are drawn.
 
         Returns:
             The thread. Its `submission_entities` are the asker's names of the kinds that the answers have, as in the
             published file.
         """
-        named = {"song": "songs", "artist": "artists", "album": "albums"}
+        columns = {"song": "songs", "artist": "artists", "album": "albums"}
         kinds = [kind for kind in KINDS if kind in {answer.kind for answer in self.answers}]
-        own = [name for kind in kinds for name in getattr(self.submission_entities, named[kind])]
+        own = [name for kind in kinds for name in getattr(self.submission_entities, columns[kind])]
         return Thread(
             thread_id=self.thread_id,
             subreddit=self.subreddit,
@@ -116,7 +116,7 @@ def read_corpus(path: Path) -> list[CorpusThread]:
     """Read the file.
 
     Raises:
-        UserError: It is not there, or a line is not of the form that the module has.
+        UserError: The file is missing, or a line has another form.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; run `python -m builder_scripts refine` first")

@@ -1,4 +1,4 @@
-"""How alike two titles are, and what of that is safe to take for one title without asking a person."""
+"""Similarity of two titles, and the rule that merges them without a person."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ..extract.text_matching import folded
 
 Decision = Literal["merge", "keep"]
 
-# Titles less alike than this are not even proposed.
+# Titles with a lower similarity are not proposed.
 ALIKE = 90
 # In a short title one letter more or less makes another song: "Dream" and "Dreams".
 _SHORTEST_MISSPELT = 10
 _SHORTEST_WORD, _WORDS_ALIKE = 5, 80
-# Words that tell works of one series apart, as do numbers and single letters: "Sonata No. 2 in A", "in B minor".
+# Words that distinguish works of one series, like numbers and single letters: "Sonata No. 2 in A", "in B minor".
 _MARK = re.compile(r"\d\w*|[ivxlcdm]+|\w|major|minor|sharp|flat|op|no|live|remix|acoustic|instrumental|demo|part|vol")
 
 
 class Likeness(NamedTuple):
-    """What speaks for one title.
+    """Similarity of two titles, and the decision of the rule.
 
     Attributes:
         alike: Share of letters in common, in per cent.
-        decision: Whether to merge without asking.
+        decision: Merge without a person, or keep.
     """
 
     alike: float
@@ -31,22 +31,23 @@ class Likeness(NamedTuple):
 
 
 def marks(form: str) -> tuple[str, ...]:
-    """The words of a folded title that tell it from its siblings; titles that differ in them are never compared."""
+    """Return the words that distinguish a folded title from other works of its series."""
     return tuple(word for word in form.split() if _MARK.fullmatch(word))
 
 
 def likeness(name: str, other: str) -> Likeness | None:
     """Compare two titles that differ.
 
-    Merged without asking are titles of the same words (case, accents and punctuation aside), and long titles that have
-    as many words, each equal or misspelt: of five letters or more, four fifths alike, and no mere plural.
+    The rule merges titles with the same words, without case, accents and punctuation. It also merges long titles with
+    equally many words, if each pair of words is equal or a misspelling: at least five letters, at least 80 % similar,
+    and no plural.
 
     Args:
         name: A title.
         other: Another.
 
     Returns:
-        None where they are not alike.
+        The similarity. None if the titles are not similar.
 
     Examples:
         >>> likeness("Heart Shaped Box", "heart-shaped box")

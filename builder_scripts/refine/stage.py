@@ -1,69 +1,34 @@
-"""Stage `refine`: threads of the right size, with their ground truth."""
+"""Corpus of stage `refine`: threads with enough answers, and their ground truth."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from musicrs_dataset.records import Comment, Entities, Link
-from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
-from musicrs_metric.errors import UserError
 
 from ..extract.mentions import Kind
 from ..manifest import Counts
 from .merges import Spellings
+from .options import RefineOptions
 from .ranking import Asked, Ranking, Reply, by_upvotes, named, rank
 from .schema import CorpusThread
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What makes a thread and its ground truth.
-
-    Attributes:
-        kinds: What may be recommended; in the published data, songs.
-        min_answers: Threads with fewer answers are left out.
-        max_answers: Threads with more are left out.
-        top: So many answers, the most upvoted, are the ground truth.
-        genres: Genre of each subreddit.
-
-    Raises:
-        UserError: No number of answers is enough and not too many.
-    """
-
-    kinds: Sequence[Kind] = ("song",)
-    min_answers: int = 2
-    max_answers: int = 30
-    top: int = 10
-    genres: Mapping[str, str] = field(default_factory=lambda: dict(GENRE_OF_SUBREDDIT))
-
-    def __post_init__(self) -> None:
-        if self.max_answers < self.min_answers:
-            raise UserError(
-                f"--min-answers {self.min_answers} --max-answers {self.max_answers}: no thread has that many; "
-                "expected a maximum that is no less than the minimum"
-            )
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types."""
-        return asdict(self)
-
-
 class Conversation(NamedTuple):
-    """A thread as the earlier stages left it.
+    """Thread with the output of the earlier stages.
 
     Attributes:
         thread_id: Reddit name, `t3_...`.
-        subreddit: Where it was asked.
-        created_utc: When, in seconds since 1970.
-        score: Upvotes minus downvotes; None where they are not known.
+        subreddit: Name of the subreddit.
+        created_utc: Time in seconds since 1970.
+        score: Upvotes minus downvotes. None if unknown.
         post: Title and text.
-        query: The derived request; None where there is none.
-        failure: Why there is none.
-        named: What the post names, as extracted.
-        replies: With what they name, as extracted.
+        query: The query. None if there is none.
+        failure: Reason of a missing query.
+        named: Entities of the post, as extracted.
+        replies: Replies with their entities, as extracted.
         links: The YouTube links of the post.
     """
 
@@ -83,8 +48,8 @@ class Refined(NamedTuple):
     """The corpus.
 
     Attributes:
-        threads: Those that were kept, in the order given.
-        counts: Where the threads went, and where the mentions of their replies went.
+        threads: Threads that are kept, in the given order.
+        counts: Counts of threads, and of mentions in their replies.
     """
 
     threads: list[CorpusThread]
@@ -92,7 +57,7 @@ class Refined(NamedTuple):
 
 
 def count_spellings(conversations: Iterable[Conversation]) -> Counter[tuple[Kind, str]]:
-    """Count in how many threads each spelling of each kind stands, posts included."""
+    """Count the threads of each spelling by kind, posts included."""
     total: Counter[tuple[Kind, str]] = Counter()
     for conversation in conversations:
         texts = (conversation.named, *(reply.entities for reply in conversation.replies))
@@ -100,16 +65,19 @@ def count_spellings(conversations: Iterable[Conversation]) -> Counter[tuple[Kind
     return total
 
 
-def refine(conversations: Iterable[Conversation], spell: Spellings, rules: Rules) -> Refined:
-    """Give each thread its answers, and keep the threads that have a request and enough answers, yet not too many.
+def refine(
+    conversations: Iterable[Conversation], spell: Spellings, options: RefineOptions, genres: Mapping[str, str]
+) -> Refined:
+    """Find the answers of each thread. Keep the threads with a query and a number of answers within the limits.
 
     Args:
         conversations: The threads.
-        spell: The one spelling of each title.
-        rules: What to keep.
+        spell: Final spelling of each title.
+        options: Number and kind of answers.
+        genres: Genre by subreddit.
 
     Returns:
-        The corpus. A mention is kept where it is the one that brings its title into the ground truth.
+        The corpus. A mention counts as kept if it brings its title into the ground truth.
     """
     threads: list[CorpusThread] = []
     verdicts: Counter[str | None] = Counter()
@@ -117,24 +85,24 @@ def refine(conversations: Iterable[Conversation], spell: Spellings, rules: Rules
     for raw in conversations:
         conversation = _spelled(raw, spell)
         asked = Asked(conversation.post, conversation.query or "", conversation.named)
-        ranking = rank(conversation.replies, asked, rules.kinds)
-        verdict = _verdict(conversation, len(ranking.answers), rules)
+        ranking = rank(conversation.replies, asked, options.kinds)
+        verdict = _verdict(conversation, len(ranking.answers), options)
         verdicts[verdict] += 1
-        mentions += _count_mentions(conversation, ranking, rules.top, kept=verdict is None)
+        mentions += _count_mentions(conversation, ranking, options.top, kept=verdict is None)
         if verdict is None:
-            threads.append(_thread(conversation, ranking, rules))
+            threads.append(_thread(conversation, ranking, options.top, genres[conversation.subreddit]))
     dropped = {reason: n for reason, n in verdicts.items() if reason is not None}
     counts = Counts(verdicts.total(), len(threads), dict(sorted(dropped.items())))
     return Refined(threads, {"threads": counts, "mentions in replies": mentions})
 
 
-def _verdict(conversation: Conversation, n_answers: int, rules: Rules) -> str | None:
+def _verdict(conversation: Conversation, n_answers: int, options: RefineOptions) -> str | None:
     if conversation.query is None:
         return f"no request ({conversation.failure})"
-    if n_answers < rules.min_answers:
-        return f"fewer than {rules.min_answers} answers"
-    if n_answers > rules.max_answers:
-        return f"more than {rules.max_answers} answers"
+    if n_answers < options.min_answers:
+        return f"fewer than {options.min_answers} answers"
+    if n_answers > options.max_answers:
+        return f"more than {options.max_answers} answers"
     return None
 
 
@@ -147,11 +115,11 @@ def _count_mentions(conversation: Conversation, ranking: Ranking, top: int, *, k
     return Counts(seen, len(ranking.answers) - beyond, dropped)
 
 
-def _thread(conversation: Conversation, ranking: Ranking, rules: Rules) -> CorpusThread:
+def _thread(conversation: Conversation, ranking: Ranking, top: int, genre: str) -> CorpusThread:
     return CorpusThread(
         thread_id=conversation.thread_id,
         subreddit=conversation.subreddit,
-        genre=rules.genres[conversation.subreddit],
+        genre=genre,
         created_utc=conversation.created_utc,
         score=conversation.score,
         query=conversation.query or "",
@@ -161,7 +129,7 @@ def _thread(conversation: Conversation, ranking: Ranking, rules: Rules) -> Corpu
             Comment(reply.comment_id, reply.score, reply.entities) for reply in by_upvotes(conversation.replies)
         ),
         answers=tuple(ranking.answers),
-        ground_truth=tuple(answer.name for answer in ranking.answers[: rules.top]),
+        ground_truth=tuple(answer.name for answer in ranking.answers[:top]),
         all_entities=tuple(ranking.names),
         links=conversation.links,
     )

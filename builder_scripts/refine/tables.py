@@ -1,4 +1,4 @@
-"""The conversations of stage `refine`, put together from the tables of the earlier stages."""
+"""Threads of stage `refine`, assembled from the tables of the earlier stages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from ..extract.tables import read_extractions
 from ..extract.text_matching import plain
 from ..layout import Work
 from ..parquet import read_rows
-from ..queries.stage import Query
-from ..queries.tables import read_queries
+from ..queries.stage import Query, read_queries
 from .ranking import Reply
 from .stage import Conversation
 
@@ -26,10 +25,11 @@ def read_conversations(work: Work) -> list[Conversation]:
     """Read the threads of a work folder, by thread id.
 
     Raises:
-        UserError: A table is not there, or lacks a thread or a reply of another.
+        UserError: A table is missing, or lacks a thread or a reply of another table.
     """
     names = {
-        (found.thread_id, found.comment_id): _entities(found.mentions) for found in read_extractions(work.entities)
+        (extraction.thread_id, extraction.comment_id): _entities(extraction.mentions)
+        for extraction in read_extractions(work.entities)
     }
     queries = {query.thread_id: query for query in read_queries(work.queries)}
     replies: dict[str, list[Reply]] = defaultdict(list)

@@ -1,1 +1,1 @@
-"""Stage `release`: the dataset, with all that may be published of its making."""
+"""Stage `release`: the dataset, with the files of the pipeline that may be published."""

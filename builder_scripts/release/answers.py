@@ -1,8 +1,8 @@
-"""The answers of the language models that are published: those about texts of the corpus, and none beside.
+"""Answers of the language models in a release: only those about texts of the corpus.
 
-Whoever has the same dumps then makes the same corpus without asking a model once. An answer is known by the hash of its
-question, so the questions are put together again to see which answers belong to a text, and which to a text that was
-taken down, to an older prompt or to another model.
+With them and the same dumps, a user rebuilds the corpus without a model. The key of an answer is the hash of its
+question. The questions are therefore built again: an answer without a question belongs to a removed text, an older
+prompt or another model.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_metric.base.files import write_text
+from musicrs_metric.base.jsonl_log import read_log
 
 from ..extract.stage import Tasks
 from ..extract.tables import read_posts, read_replies
 from ..layout import Work
 from ..llm import Model, Question, content_key
 from ..llm.ask import CUT, FILTERED, UNREADABLE
-from ..llm.session import model_of
+from ..llm.options import model_of
 from ..manifest import StageManifest
 from ..queries.stage import query_prompt, question
 from .cleaning import Clean
@@ -27,16 +28,16 @@ from .takedown import Takedown
 
 
 def write_answers(path: Path, work: Work, takedown: Takedown, clean: Clean) -> int:
-    """Write the answers about all texts that passed the filters, but for those that were taken down.
+    """Write the answers about all texts that passed the filters, without removed texts.
 
     Args:
         path: JSON lines of the form of `builder_scripts.llm.answer_cache`.
         work: The work folder.
-        takedown: What is to be removed.
-        clean: What is done to each answer; see `release.cleaning`.
+        takedown: Ids to remove.
+        clean: Cleans each answer; see `release.cleaning`.
 
     Returns:
-        How many they are.
+        The number of answers.
     """
     wanted = _keys(work, takedown)
     lines = [_line(answer, clean) for answer in _stored(work.cache / "answers.jsonl") if answer.get("key") in wanted]
@@ -49,18 +50,18 @@ def _keys(work: Work, takedown: Takedown) -> set[str]:
     texts = [*posts, *read_replies(work.replies, posts)]
     texts = [text for text in texts if text.thread_id not in takedown and text.comment_id not in takedown]
     tasks, prompt = Tasks.read(), query_prompt()
-    # One question at a time: those of a whole corpus fill memory.
-    entities = (one for text in texts for one in tasks.questions([text]))
+    # One question at a time: the questions of a whole corpus do not fit into memory.
+    entities = (entity for text in texts for entity in tasks.questions([text]))
     requests = (question(text, (), prompt) for text in texts if text.comment_id is None)
     return {*_keys_of(entities, _model(work, "extract")), *_keys_of(requests, _model(work, "queries"))}
 
 
 def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
-    """The keys of questions, as put first and as put again for whatever reason."""
-    for one in questions:
-        yield content_key(one.request, model)
-        for failure in {*one.again, UNREADABLE, CUT, FILTERED}:
-            yield content_key(one.repeated(failure), model)
+    """Yield the keys of questions, asked first and asked again for any reason."""
+    for asked in questions:
+        yield content_key(asked.request, model)
+        for failure in {*asked.again, UNREADABLE, CUT, FILTERED}:
+            yield content_key(asked.repeated(failure), model)
 
 
 def _model(work: Work, stage: str) -> Model:
@@ -68,21 +69,18 @@ def _model(work: Work, stage: str) -> Model:
 
 
 def _stored(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of the store; a torn one holds nothing."""
-    if not path.is_file():
-        return
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                answer = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(answer, dict):
-                yield answer
+    """Read the lines of the cache, without torn ones."""
+    for line in read_log(path):
+        try:
+            answer = json.loads(line.data)
+        except ValueError:
+            continue
+        if isinstance(answer, dict):
+            yield answer
 
 
 def _line(answer: dict[str, Any], clean: Clean) -> str:
-    # What a server said of a request that it refused may quote the request.
+    # The message of a server that refuses a request may quote the request.
     answer = {name: value for name, value in answer.items() if name != "error"}
-    # ASCII, as the store writes it: a model may write half a surrogate pair.
+    # ASCII, as the cache writes it: a model may write half a surrogate pair.
     return json.dumps(answer | {"text": clean(str(answer["text"]))}) + "\n"

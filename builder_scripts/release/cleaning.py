@@ -1,38 +1,47 @@
-"""What is done to every text before it is released."""
+"""Cleaning of every text before its release: removed entries, pseudonyms, personal data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from musicrs_dataset.personal import redact
+from musicrs_dataset.personal import ACCOUNT, redact
 from musicrs_dataset.records import Entities
 
 from ..mine.authors import Pseudonyms
-from .authors import without_names
 from .takedown import Takedown
 
 Clean = Callable[[str], str]
 
 
-def cleaning(takedown: Takedown, pseudonyms: Pseudonyms, *, redacting: bool) -> Clean:
-    """Return the function that texts go through.
+def without_names(text: str, pseudonyms: Pseudonyms) -> str:
+    """Replace the accounts that a text mentions by their pseudonyms.
 
     Args:
-        takedown: Of this, no trace stays.
-        pseudonyms: Stand in place of the accounts that texts mention.
-        redacting: Whether placeholders stand in place of other personal data.
+        text: Any text, or JSON.
+        pseudonyms: Pseudonyms of the corpus, so that a mention and an author of the same account have one pseudonym.
+    """
+    return ACCOUNT.sub(lambda match: f"{match[1]}{pseudonyms.of(match[2].replace(chr(92), ''))}", text)
+
+
+def cleaning(takedown: Takedown, pseudonyms: Pseudonyms, *, redacting: bool) -> Clean:
+    """Return the function that cleans texts.
+
+    Args:
+        takedown: Removes every trace of its entries.
+        pseudonyms: Replace the accounts that texts mention.
+        redacting: Replace other personal data by placeholders.
     """
 
     def clean(text: str) -> str:
-        # Names first: a pseudonym is nothing that looks like a telephone number.
-        text = takedown.blot(without_names(text, pseudonyms))
+        # Names first: a pseudonym does not look like a telephone number.
+        text = takedown.redact(without_names(text, pseudonyms))
         return redact(text) if redacting else text
 
     return clean
 
 
 def pseudonymising(pseudonyms: Pseudonyms) -> Clean:
-    """Return the function that puts pseudonyms in the place of accounts, and changes nothing else."""
+    """Return the function that replaces accounts by pseudonyms, and changes nothing else."""
     return lambda text: without_names(text, pseudonyms)
 
 

@@ -34,11 +34,11 @@ _CHARACTERS = 108  # of a line of reasons
 
 
 def draw_funnel(steps: Sequence[Step], title: str) -> dict[str, bytes]:
-    """Draw the funnel beside the paper's.
+    """Draw the funnel next to that of the paper.
 
     Args:
-        steps: From all posts to the release.
-        title: What to call this corpus in the legend.
+        steps: Steps from all posts to the release.
+        title: Name of the corpus in the legend.
 
     Returns:
         The encoded figure by format, "png" (200 dots per inch, white ground) and "svg" (text as text). The same steps
@@ -67,12 +67,12 @@ def draw_funnel(steps: Sequence[Step], title: str) -> dict[str, bytes]:
 
 
 def reasons(step: Step) -> str:
-    """Say in a line why the rest went."""
+    """List the reasons of dropped threads in one line."""
     return "; ".join(f"{n:,}\u00a0{reason}" for reason, n in step.left_out.items())
 
 
 def reported(step: Step) -> str:
-    """The paper's number, to the places that the paper gives."""
+    """Return the number of the paper, with the digits of the paper."""
     return f"{step.paper / 1e6:.1f} million" if step.paper >= 1_000_000 else f"{step.paper:,}"
 
 

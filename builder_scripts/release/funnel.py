@@ -1,4 +1,4 @@
-"""How many posts became conversations: the steps from the dumps to the release, and why the rest went."""
+"""Funnel of a corpus: threads left after each step from the dumps to the release, and reasons of dropped ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..manifest import Counts, StageManifest
 
-_IN_WORDS = {
+_REASONS = {
     "duplicate": "copies",
     "deleted": "deleted by author or moderator",
     "bot": "written by programs",
@@ -21,10 +21,10 @@ class Step:
     """One step of the funnel.
 
     Attributes:
-        name: What the threads have that are left.
-        n: How many are left.
-        left_out: Why those of the step before went, with how many each; the largest first.
-        paper: How many the paper had left (section 2 of arXiv:2509.19469), as reported.
+        name: Property of the threads that are left.
+        n: Number of threads that are left.
+        left_out: Threads dropped since the last step, by reason. The largest number comes first.
+        paper: Number of threads in the paper (section 2 of arXiv:2509.19469), as reported.
     """
 
     name: str
@@ -34,11 +34,11 @@ class Step:
 
 
 def funnel(manifests: Mapping[str, StageManifest], released: Counts) -> list[Step]:
-    """Put the steps together.
+    """Return the steps.
 
     Args:
-        manifests: Of the stages `mine`, `threads`, `refine` and `pools`.
-        released: What became of the threads in the release itself.
+        manifests: Manifests of the stages `mine`, `threads`, `refine` and `pools`.
+        released: Counts of threads in the release.
 
     Returns:
         Five steps. Each one's `n` and `left_out` add up to the `n` of the step before.
@@ -53,24 +53,24 @@ def funnel(manifests: Mapping[str, StageManifest], released: Counts) -> list[Ste
     last = "released" if manifests["pools"].parameters["unjudged"] else "judged and released"
     return [
         Step("posts of the subreddits", mined.kept, {}, 2_700_000),
-        Step("with a link to YouTube", filtered.kept + few, _told(no_link), 46_218),
+        Step("with a link to YouTube", filtered.kept + few, _by_size(no_link), 46_218),
         Step(
             f"with {rules['min_replies']} replies of {rules['min_chars']} characters"
             + ("" if rules.get("asker_counts", True) else ", not the asker's"),
             filtered.kept,
-            _told({"few_replies": few}),
+            _by_size({"few_replies": few}),
             10_167,
         ),
         Step(
             f"with a request and {sizes['min_answers']} to {sizes['max_answers']} answers",
             refined.kept,
-            _told(refined.dropped),
+            _by_size(refined.dropped),
             1_623,
         ),
-        Step(last, released.kept, _told(dropped), 477),
+        Step(last, released.kept, _by_size(dropped), 477),
     ]
 
 
-def _told(reasons: Mapping[str, int]) -> dict[str, int]:
+def _by_size(reasons: Mapping[str, int]) -> dict[str, int]:
     largest_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    return {_IN_WORDS.get(reason, reason): n for reason, n in largest_first if n}
+    return {_REASONS.get(reason, reason): n for reason, n in largest_first if n}

@@ -1,12 +1,12 @@
-"""Whose the parts of a release are, and under which terms they come."""
+"""Owners and terms of the parts of a release."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .options import Options
+from .options import ReleaseOptions
 
-# Terms of the models that the paper used; of others their model cards speak.
+# Terms of the models of the paper. Other models state theirs in their model cards.
 _MODELS = {
     "Qwen/Qwen2.5-7B-Instruct": "Apache-2.0",
     "google/gemma-3-12b-it": "[Gemma Terms of Use](https://ai.google.dev/gemma/terms)",
@@ -24,9 +24,9 @@ class Part(NamedTuple):
     """A part of a release.
 
     Attributes:
-        what: The part.
-        whose: Who made it.
-        terms: Under which terms it comes.
+        what: Name of the part.
+        whose: Its owner.
+        terms: Its terms.
     """
 
     what: str
@@ -34,11 +34,11 @@ class Part(NamedTuple):
     terms: str
 
 
-def parts(options: Options, models: dict[str, str]) -> list[Part]:
+def parts(options: ReleaseOptions, models: dict[str, str]) -> list[Part]:
     """List the parts of a release.
 
     Args:
-        options: What is said of it.
+        options: Name and description of the release.
         models: Model by stage, `extract` and `queries`.
     """
     by, named = options.by or "whoever released it", {stage: _MODELS.get(model) for stage, model in models.items()}
@@ -74,8 +74,8 @@ def parts(options: Options, models: dict[str, str]) -> list[Part]:
     ]
 
 
-def terms_in_words(options: Options) -> str:
-    """Say under which terms a release comes, in Markdown, for its card."""
+def terms_in_words(options: ReleaseOptions) -> str:
+    """Return the terms of a release in Markdown, for its card."""
     return (
         "There is no single licence; the parts have different terms.\n\n"
         f"- **Posts, and titles named in replies**, belong to those who wrote them. They come from Reddit under "
@@ -91,7 +91,7 @@ def terms_in_words(options: Options) -> str:
     )
 
 
-def licences(options: Options, models: dict[str, str]) -> str:
-    """The file `LICENCES.md`."""
+def licences(options: ReleaseOptions, models: dict[str, str]) -> str:
+    """Return the text of `LICENCES.md`."""
     rows = "\n".join(f"| {part.what} | {part.whose} | {part.terms} |" for part in parts(options, models))
-    return f"# Licences of {options.called}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"
+    return f"# Licences of {options.display_title}\n\n| part | whose | terms |\n|---|---|---|\n{rows}\n"

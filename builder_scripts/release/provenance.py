@@ -1,9 +1,10 @@
-"""What a release says and shows of its making, beside the datasheet."""
+"""Card, figures, labels, merges and manifests of a release."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,18 +23,19 @@ from ..annotate.judgement import Judgement
 from ..layout import Work
 from ..lines import read_lines, write_lines
 from ..manifest import FileHash, StageManifest
+from ..parquet import read_rows
 from ..refine.ranking import named
 from ..refine.schema import CorpusThread
 from .cleaning import Clean
 from .figure import draw_funnel
 from .funnel import Step
 from .licences import terms_in_words
-from .options import Options
+from .options import ReleaseOptions
 from .takedown import Takedown
 
 
-def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
-    """What the dataset's card and manifest say of the threads."""
+def about(options: ReleaseOptions, manifests: Mapping[str, StageManifest]) -> About:
+    """Return the description of the threads for card and manifest."""
     asked = {stage: manifests[stage].parameters["model"] for stage in ("extract", "queries")}
     limits = [
         f"Titles were extracted from replies by {asked['extract']}, requests written from the posts by "
@@ -55,7 +57,7 @@ def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
         attribution="Posts and replies: those who wrote them, on Reddit. Selection, requests, labels and pools: made "
         f"by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469){by}.\n\n{terms_in_words(options)}",
         limits=tuple(limits),
-        title=options.called,
+        title=options.display_title,
         loads_as=options.name,
         closing=_closing(options),
         license_name="reddit-and-youtube-terms",
@@ -64,7 +66,7 @@ def about(options: Options, manifests: Mapping[str, StageManifest]) -> About:
     )
 
 
-def _closing(options: Options) -> str:
+def _closing(options: ReleaseOptions) -> str:
     return (
         "## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
         "[datasheet.md](datasheet.md) tells what was collected, how, and what for; [LICENCES.md](LICENCES.md) whose "
@@ -76,7 +78,7 @@ def _closing(options: Options) -> str:
 
 
 def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
-    """Write `figures/funnel` and `figures/coverage` as SVG and PNG; the folder holds the dataset already."""
+    """Write `figures/funnel` and `figures/coverage` as SVG and PNG. The folder holds the dataset."""
     references = load_references(folder, "query_only")
     data = ReportData(references, Threads(references).rows(), (), None, reported=False, resamples=1, seed=0)
     coverage = next(block for block in coverage_section(data).blocks if isinstance(block, Figure))
@@ -88,7 +90,7 @@ def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
 
 
 def write_labels(path: Path, work: Work, threads: Iterable[CorpusThread], takedown: Takedown, clean: Clean) -> None:
-    """Write what people decided about the released threads."""
+    """Write the labels of the released threads."""
     released = {thread.thread_id for thread in threads}
 
     def cleaned(label: Judgement) -> Judgement:
@@ -100,7 +102,7 @@ def write_labels(path: Path, work: Work, threads: Iterable[CorpusThread], takedo
 
 
 def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread], clean: Clean) -> None:
-    """Write the lines of the merges that the released threads have titles of."""
+    """Write the merges of titles in the released threads."""
     texts = [entities for t in threads for entities in (t.submission_entities, *(c.entities for c in t.comments))]
     known = {normalise(name) for entities in texts for _, name in named(entities)}
     with work.merges.open(encoding="utf-8", newline="") as source, replacing(path) as target:
@@ -114,7 +116,33 @@ def write_merges(path: Path, work: Work, threads: Iterable[CorpusThread], clean:
 
 
 def write_manifests(folder: Path, manifests: Mapping[str, StageManifest]) -> None:
-    """Write the manifests of the stages, without the places of files on the machine that they ran on."""
+    """Write the manifests of the stages, without the folders of their inputs."""
     for stage, manifest in manifests.items():
         inputs = [FileHash(Path(file.path).name, file.bytes, file.sha256) for file in manifest.inputs]
         write_text(folder / f"{stage}.json", [to_json(replace(manifest, inputs=inputs).to_dict(), indent=2), "\n"])
+
+
+def write_authors(path: Path, work: Work, threads: Iterable[CorpusThread]) -> None:
+    """Write `{"thread_id", "author", "comments": {id: author}}` per thread, null for a deleted account.
+
+    A pseudonym is one account in the whole corpus. Users can keep the threads of one asker on one side of a split, or
+    count the replies of one account.
+
+    Args:
+        path: File of JSON lines.
+        work: The work folder, with the output of `threads`.
+        threads: Released threads.
+    """
+    write_text(path, _author_lines(work, threads))
+
+
+def _author_lines(work: Work, threads: Iterable[CorpusThread]) -> Iterator[str]:
+    askers = {row["thread_id"]: row["author"] for row in read_rows(work.threads, ("thread_id", "author"), "threads")}
+    writers: dict[str, dict[str, str | None]] = defaultdict(dict)
+    for row in read_rows(work.replies, ("thread_id", "comment_id", "author"), "threads"):
+        writers[row["thread_id"]][row["comment_id"]] = row["author"]
+    for thread in threads:
+        own = writers[thread.thread_id]
+        comments = {comment.id: own.get(comment.id) for comment in thread.comments}
+        line = {"thread_id": thread.thread_id, "author": askers.get(thread.thread_id), "comments": comments}
+        yield to_json(line) + "\n"

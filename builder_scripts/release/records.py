@@ -1,4 +1,4 @@
-"""What is released: the settled corpus without what was taken down, as records of the dataset."""
+"""Records of a release: the labelled corpus without removed texts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .takedown import Takedown, take_down
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is released.
+    """Content of a release.
 
     Attributes:
-        threads: After takedown.
-        records: The same as records of the dataset, with the pools of the first design.
-        pools: Those of the other designs.
-        counts: What became of threads, replies and links.
+        threads: Threads without removed texts.
+        records: The same threads as records of the dataset, with the pools of the first design.
+        pools: Pools of the other designs.
+        counts: Counts of threads, replies and links.
     """
 
     threads: Sequence[CorpusThread]
@@ -41,21 +41,21 @@ class Corpus:
 def read_released(
     work: Work, manifests: Mapping[str, StageManifest], takedown: Takedown, clean: Clean, names: Clean
 ) -> Corpus:
-    """Read what is to be released.
+    """Read the content of a release.
 
     Args:
         work: The work folder, with pools.
-        manifests: By stage.
-        takedown: What is to be removed.
-        clean: What is done to posts, queries and the names in them; see `release.cleaning`.
-        names: What is done to candidates: accounts get pseudonyms, and nothing else changes.
+        manifests: Manifest by stage.
+        takedown: Ids to remove.
+        clean: Cleans posts, queries and the names in them; see `release.cleaning`.
+        names: Replaces accounts in candidates by pseudonyms.
 
     Raises:
-        UserError: Nothing is left, or a file of an earlier stage is missing or damaged.
+        UserError: No thread is left, or a file of an earlier stage is missing or damaged.
     """
     left = take_down(read_corpus(work.settled), takedown)
     if not left.threads:
-        raise UserError(f"{work.settled}: nothing is left of it after takedown; there is nothing to release")
+        raise UserError(f"{work.settled}: no thread is left after takedown; there is nothing to release")
     first, *others = [Design(name) for name in manifests["pools"].parameters["designs"]]
     others = [design for design in others if pool_file(work, design).is_file()]  # these threads may not fill all
     pools, statuses = read_pools(pool_file(work, first)), _statuses(work)
@@ -71,11 +71,13 @@ def read_released(
             ground_truth=tuple(map(names, released.ground_truth)),
             all_entities=tuple(map(names, released.all_entities)),
             submission_entities=tuple(map(clean, released.submission_entities)),
-            comments=tuple(replace(one, entities=clean_entities(one.entities, clean)) for one in released.comments),
+            comments=tuple(
+                replace(reply, entities=clean_entities(reply.entities, clean)) for reply in released.comments
+            ),
         )
 
-    kept = [thread.thread_id for thread in left.threads]
-    named = [_named(work, design, kept, names) for design in others]
+    thread_ids = [thread.thread_id for thread in left.threads]
+    named = [_named(work, design, thread_ids, names) for design in others]
     return Corpus(left.threads, [record(thread) for thread in left.threads], named, left.counts)
 
 
@@ -88,6 +90,6 @@ def _named(work: Work, design: Design, threads: Sequence[str], names: Clean) -> 
 
 
 def _statuses(work: Work) -> dict[str, LinkStatus]:
-    if not work.videos.is_file():  # nobody has asked for them
+    if not work.videos.is_file():  # stage `audio` has not been run
         return {}
     return {video.video_id: video.status for video in read_lines(work.videos, Video)}

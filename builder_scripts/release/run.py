@@ -1,10 +1,10 @@
-"""Stage `release` on a work folder: the dataset, its card, its datasheet and what of the making may be published."""
+"""Stage `release` on a work folder: dataset, card, datasheet, and the files of the pipeline that may be published."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
 
 from musicrs_dataset.audio.clip_plan import ClipPlan
 from musicrs_dataset.audio.fetch.cache import AudioCache
@@ -20,19 +20,19 @@ from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError, some
 
 from ..layout import Work, require
-from ..manifest import StageManifest, hash_files, is_done, manifest_path, versions_of
+from ..manifest import StageManifest, hash_files, manifest_path
 from ..mine.authors import Pseudonyms, author_salt
 from ..mine.rows import VERSION
 from ..mine.run import outdated
+from ..pipeline.stage import StageOutput, StageResult, run_stage
 from ..pools.run import pool_file
 from .answers import write_answers
-from .authors import write_authors
 from .cleaning import Clean, cleaning, pseudonymising
-from .datasheet import STAGES, Facts, datasheet
+from .datasheet import STAGES, DatasheetInputs, datasheet
 from .funnel import funnel
 from .licences import licences
-from .options import Options
-from .provenance import about, draw_figures, write_labels, write_manifests, write_merges
+from .options import ReleaseOptions
+from .provenance import about, draw_figures, write_authors, write_labels, write_manifests, write_merges
 from .records import Corpus, read_released
 from .takedown import Takedown, read_takedown
 
@@ -40,63 +40,74 @@ STAGE = "release"
 Track = Callable[[Sequence[Thread]], Iterable[Thread]]
 
 
-def folder_of(work: Work, options: Options) -> Path:
-    """Where a release lies: a folder of its name, as the Hub has a dataset."""
+def folder_of(work: Work, options: ReleaseOptions) -> Path:
+    """Return the folder of a release. It has the name of the release, like a dataset on the Hub."""
     return work.release / options.name
 
 
-def run(work: Work, options: Options, track: Track = iter) -> tuple[StageManifest, bool]:
-    """Make the folder of the release, unless it is there; it takes the place of an older one in one step.
+def run(work: Work, options: ReleaseOptions, track: Track = iter) -> StageResult:
+    """Make the folder of the release, unless it is finished. It replaces an older one in one step.
 
     Args:
         work: The work folder, with pools.
-        options: What is said of the release.
+        options: Name and description of the release.
         track: Shows progress over the threads.
 
     Returns:
-        The manifest, and whether anything had to be done.
+        The manifest, and whether it is new.
 
     Raises:
-        UserError: An earlier stage is missing, the threads are no valid dataset, or something else stands there.
+        UserError: An earlier stage is missing, the threads are no valid dataset, or the folder holds other files.
     """
-    began = perf_counter()
     target = folder_of(work, options)
     takedown = _listed(work, options)
     manifests = _manifests(work)
     inputs = hash_files(_inputs(work, manifests), below=work.root)
-    if is_done(target, STAGE, options.to_dict(), inputs):
-        return StageManifest.read(target, STAGE), False
-    _refuse_strangers(target)
+
+    @contextmanager
+    def open_folder(folder: Path) -> Iterator[Path]:
+        _refuse_strangers(folder)
+        with replacing_folder(folder) as partial:
+            yield partial
+
+    return run_stage(
+        STAGE, target, inputs, options.parameters(),
+        lambda folder: _write(folder, work, options, manifests, takedown, track),
+        packages=("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av"), open_folder=open_folder,
+    )  # fmt: skip
+
+
+def _write(
+    folder: Path,
+    work: Work,
+    options: ReleaseOptions,
+    manifests: Mapping[str, StageManifest],
+    takedown: Takedown,
+    track: Track,
+) -> StageOutput:
     pseudonyms = Pseudonyms(author_salt(work.salt))
     takedown = takedown.with_authored(work, pseudonyms)
     clean = cleaning(takedown, pseudonyms, redacting=options.redact)
     corpus = read_released(work, manifests, takedown, clean, pseudonymising(pseudonyms))
-    listed = takedown.published(pseudonyms)
+    published = takedown.published(pseudonyms)
     steps = funnel(manifests, corpus.counts["threads"])
-    with replacing_folder(target) as folder:
-        _write_dataset(folder, work, corpus, options, manifests, track)
-        answers = _write_making(folder / "making", work, corpus, manifests, takedown, clean)
-        listed.write(folder / "takedown.txt")
-        personal = personal_data(corpus.records).in_words()
-        about_it = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
-        facts = Facts(options, manifests, steps, corpus.counts, about_it, answers, len(listed.ids), personal)
-        _write_description(folder, facts)
-        manifest = StageManifest(
-            stage=STAGE,
-            inputs=inputs,
-            outputs=hash_files(sorted(path for path in folder.rglob("*") if path.is_file()), below=folder),
-            parameters=options.to_dict(),
-            counts=corpus.counts,
-            wall_s=perf_counter() - began,
-            notes=_notes(listed, corpus, personal, options),
-            versions=versions_of(("pyarrow", "datasets", "matplotlib", "soundfile", "soxr", "av")),
-        )
-        manifest.write(folder)
-    return manifest, True
+    _write_dataset(folder, work, corpus, options, manifests, track)
+    answers = _write_making(folder / "making", work, corpus, manifests, takedown, clean)
+    published.write(folder / "takedown.txt")
+    personal = personal_data(corpus.records).in_words()
+    description = describe(list(iter_threads(folder, richest_config(folder), audio=False)))
+    inputs = DatasheetInputs(
+        options, manifests, steps, corpus.counts, description, answers, len(published.ids), personal
+    )  # fmt: skip
+    draw_figures(folder, steps, options.display_title)
+    write_text(folder / "datasheet.md", [datasheet(inputs)])
+    write_text(folder / "LICENCES.md", [licences(options, inputs.models)])
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return StageOutput(files, corpus.counts, _notes(published, corpus, personal, options))
 
 
-def _listed(work: Work, options: Options) -> Takedown:
-    """The list of the work folder with what is new on that of the user, which stays there."""
+def _listed(work: Work, options: ReleaseOptions) -> Takedown:
+    """Return the list of the work folder, with the new ids of the user's list. The work folder keeps them."""
     if options.takedown is not None and not options.takedown.is_file():
         raise UserError(f"{options.takedown}: no such file; expected a list of ids to remove")
     takedown = read_takedown(work.takedown, *([options.takedown] if options.takedown else []))
@@ -106,24 +117,24 @@ def _listed(work: Work, options: Options) -> Takedown:
 
 
 def _manifests(work: Work) -> dict[str, StageManifest]:
-    """The manifests of the stages; those that may be passed over need not be there."""
+    """Return the manifests of the stages. `audio` and `annotate` are optional."""
     optional = {"audio", "annotate"}
-    there = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
-    found = {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in there}
-    if found["mine"].parameters.get("rows") != VERSION:
-        raise UserError(f"{outdated(work, found['mine'])}; run all stages again before you release")
-    _refuse_outdated(found)
-    if found["pools"].parameters["unjudged"]:
-        found.pop("annotate", None)  # of an earlier run, and none of this corpus
-    return found
+    present = [stage for stage in STAGES if stage not in optional or _manifest_file(work, stage).is_file()]
+    manifests = {stage: StageManifest.read(_manifest_file(work, stage).parent, stage) for stage in present}
+    if manifests["mine"].parameters.get("rows") != VERSION:
+        raise UserError(f"{outdated(work, manifests['mine'])}; run all stages again before you release")
+    _refuse_outdated(manifests)
+    if manifests["pools"].parameters["unjudged"]:
+        manifests.pop("annotate", None)  # of an earlier run, not of this corpus
+    return manifests
 
 
 def _refuse_outdated(manifests: Mapping[str, StageManifest]) -> None:
-    """Refuse a corpus that was made from an earlier state of the rows, in which less may have been withdrawn."""
-    made = {Path(file.path).name: (stage, file.sha256) for stage, one in manifests.items() for file in one.outputs}
+    """Refuse a corpus of older rows, because more texts may have been withdrawn since."""
+    makers = {Path(file.path).name: (stage, file.sha256) for stage, one in manifests.items() for file in one.outputs}
     for stage, manifest in manifests.items():
         for file in manifest.inputs:
-            maker, sha256 = made.get(Path(file.path).name, (stage, file.sha256))
+            maker, sha256 = makers.get(Path(file.path).name, (stage, file.sha256))
             if maker in ("mine", "threads") and sha256 != file.sha256:
                 raise UserError(
                     f"{stage} was run on an older {Path(file.path).name} than {maker} has made since; run {stage} and "
@@ -147,14 +158,14 @@ def _inputs(work: Work, manifests: Mapping[str, StageManifest]) -> list[Path]:
 
 
 def _refuse_strangers(target: Path) -> None:
-    """A release replaces its folder whole, so nothing may stand there that no release has written."""
+    """Refuse a folder with other files, because a release replaces its folder as a whole."""
     if not target.exists():
         return
     known = {manifest_path(target, STAGE).name}
     if manifest_path(target, STAGE).is_file():
         known |= {file.path for file in StageManifest.read(target, STAGE).outputs}
-    found = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir())
-    strangers = [name for name in found if name not in known]
+    names = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir())
+    strangers = [name for name in names if name not in known]
     if strangers or not target.is_dir():
         raise UserError(
             f"{target}: holds {some(strangers, 3) or 'no folder'}, which no release has written and this one would "
@@ -166,20 +177,20 @@ def _write_dataset(
     folder: Path,
     work: Work,
     corpus: Corpus,
-    options: Options,
+    options: ReleaseOptions,
     manifests: Mapping[str, StageManifest],
     track: Track,
 ) -> None:
     """Build the dataset into the folder itself."""
     plan = ClipPlan(total_s=options.budget, seed=options.seed)
-    sound = AudioFolder(work.audio, plan) if AudioCache(work.audio).videos() else None
-    made = build(
+    audio = AudioFolder(work.audio, plan) if AudioCache(work.audio).videos() else None
+    built = build(
         corpus.records, folder, about=about(options, manifests), pools=corpus.pools,
-        add_clips=None if sound is None else sound.add_clips, clip_plan=None if sound is None else plan, track=track,
+        add_clips=None if audio is None else audio.add_clips, clip_plan=None if audio is None else plan, track=track,
     )  # fmt: skip
-    for part in made.iterdir():
+    for part in built.iterdir():
         part.rename(folder / part.name)
-    made.rmdir()
+    built.rmdir()
 
 
 def _write_making(
@@ -190,7 +201,7 @@ def _write_making(
     takedown: Takedown,
     clean: Clean,
 ) -> int:
-    """Write what of the making may be published; returns how many answers of models that is."""
+    """Write the files of the pipeline that may be published, and return the number of answers of models."""
     write_authors(folder / "authors.jsonl", work, corpus.threads)
     if not manifests["pools"].parameters["unjudged"]:
         write_labels(folder / "labels.jsonl", work, corpus.threads, takedown, clean)
@@ -199,14 +210,7 @@ def _write_making(
     return write_answers(folder / "answers.jsonl", work, takedown, clean)
 
 
-def _write_description(folder: Path, facts: Facts) -> None:
-    """Write figures, datasheet and licences, to which the card leads."""
-    draw_figures(folder, facts.steps, facts.options.called)
-    write_text(folder / "datasheet.md", [datasheet(facts)])
-    write_text(folder / "LICENCES.md", [licences(facts.options, facts.models)])
-
-
-def _notes(listed: Takedown, corpus: Corpus, personal: str, options: Options) -> list[str]:
+def _notes(listed: Takedown, corpus: Corpus, personal: str, options: ReleaseOptions) -> list[str]:
     notes = []
     if listed.ids:
         removed = sum(corpus.counts["threads"].dropped.values())

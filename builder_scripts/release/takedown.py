@@ -1,11 +1,11 @@
-"""What people want removed: a list of ids and account names that every release honours from then on.
+"""Takedown list: ids and account names that no later release may contain.
 
 A text file with one entry per line: a thread (`t3_...`), a reply (`t1_...`), a video (its eleven characters), an author
-(`u/name`), or a link to one of them; what follows a `#` is a remark. An author stands for all threads and replies of
-that account. The list stays in the work folder, so that nothing comes back with the next release. Its ids are
-published, with pseudonyms in the place of names: users of an older release can remove the same.
+(`u/name`), or a link to one of them. A `#` starts a comment. An author stands for all threads and replies of that
+account. The list stays in the work folder, so that nothing returns with the next release. Its ids are published, with
+pseudonyms in place of names, so that users of an older release can remove the same.
 
-Pools keep the titles that they have: a title is nobody's property, and scores on the other threads stay comparable.
+Pools keep their titles. A title is not personal data, and scores on other threads stay comparable.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HEAD = "# Removed on request; releases from now on have none of it. Remove it f
 
 @dataclass(frozen=True)
 class Takedown:
-    """The list.
+    """Takedown list.
 
     Attributes:
         ids: Threads, replies, videos and accounts (`u/name`), in the order of the file, each once.
@@ -62,16 +62,16 @@ class Takedown:
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def blot(self, text: str) -> str:
-        """Put `[removed]` where a text names something of the list, in links of all forms; see `Traces`."""
-        return self._traces.blot(text) if self.ids else text
+    def redact(self, text: str) -> str:
+        """Replace entries of the list in a text by `[removed]`, in links of all forms; see `Traces`."""
+        return self._traces.redact(text) if self.ids else text
 
     def with_authored(self, work: Work, pseudonyms: Pseudonyms) -> Takedown:
-        """Add all threads and replies of the accounts of the list, and the pseudonyms that stand for them.
+        """Add the threads and replies of all listed accounts, and the pseudonyms of these accounts.
 
         Args:
             work: The work folder, filtered.
-            pseudonyms: Of the corpus.
+            pseudonyms: Pseudonyms of the corpus.
         """
         names = [name[2:] for name in self.ids if name.startswith("u/")]
         if not names:
@@ -87,7 +87,7 @@ class Takedown:
         return Takedown(tuple(dict.fromkeys((*self.ids, *authored, *accounts))))
 
     def published(self, pseudonyms: Pseudonyms) -> Takedown:
-        """The list as a release may show it: with pseudonyms in the place of names."""
+        """Return the list for a release, with pseudonyms in place of names."""
         known = {f"u/{pseudonyms.of(name[2:])}" for name in self.ids if name.startswith("u/")} & self._known
         return Takedown(tuple(name for name in self.ids if not name.startswith("u/") or name in known))
 
@@ -97,11 +97,11 @@ class Takedown:
 
 
 class Left(NamedTuple):
-    """What is left of a corpus.
+    """Corpus after takedown.
 
     Attributes:
-        threads: In the order given.
-        counts: Where threads, replies and links went.
+        threads: Threads in the given order.
+        counts: Counts of threads, replies and links.
     """
 
     threads: list[CorpusThread]
@@ -109,10 +109,10 @@ class Left(NamedTuple):
 
 
 def read_takedown(*paths: Path) -> Takedown:
-    """Read lists and join them; a file that is not there is an empty one.
+    """Read lists and join them. A missing file is an empty list.
 
     Raises:
-        UserError: A line is no id.
+        UserError: A line is no entry.
     """
     ids: dict[str, None] = {}
     for path in paths:
@@ -138,7 +138,7 @@ def entry_of(written: str) -> str | None:
         written: An id, an account, or a link to a thread, a reply, a video or a profile.
 
     Returns:
-        `t3_...`, `t1_...`, `u/name` in lower case, the id of a video or of a share link, or None where it is none.
+        `t3_...`, `t1_...`, `u/name` in lower case, or the id of a video or a share link. None for other texts.
 
     Examples:
         >>> entry_of("https://www.reddit.com/r/jazz/comments/1abcde/a_title/k2def01/")
@@ -149,22 +149,22 @@ def entry_of(written: str) -> str | None:
     if is_video_id(written):
         return written
     for link, prefix in ((_REPLY_LINK, "t1_"), (_THREAD_LINK, "t3_"), (_ACCOUNT, "u/")):
-        found = link.fullmatch(written)
-        if found:
-            return prefix + found[1].lower()
+        match = link.fullmatch(written)
+        if match:
+            return prefix + match[1].lower()
     shared = _SHARE_LINK.fullmatch(written)
     return shared[1] if shared else video_id(written)
 
 
 def take_down(threads: Iterable[CorpusThread], takedown: Takedown) -> Left:
-    """Remove what is listed.
+    """Remove the entries of the list.
 
-    With a reply goes what it alone names; of other answers the next reply that names them counts. A thread that has no
-    answer left goes too.
+    Titles that only a removed reply names disappear with it. For other answers, the next reply that names them counts.
+    A thread without an answer is removed, too.
 
     Args:
         threads: The corpus.
-        takedown: The list.
+        takedown: Takedown list.
     """
     left: list[CorpusThread] = []
     total, removed = Counter[str](), Counter[str]()
@@ -208,13 +208,13 @@ def _rest(thread: CorpusThread, takedown: Takedown) -> CorpusThread:
 def _ranked(
     answers: Sequence[Answer], comments: Sequence[Comment], forms: Mapping[str, set[str]], takedown: Takedown
 ) -> tuple[Answer, ...]:
-    place = {comment.id: place for place, comment in enumerate(comments)}
-    found = []
+    rank = {comment.id: rank for rank, comment in enumerate(comments)}
+    ranked = []
     for answer in answers:
         if answer.comment_id in takedown:
-            other = next((one for one in comments if normalise(answer.name) in forms[one.id]), None)
+            other = next((comment for comment in comments if normalise(answer.name) in forms[comment.id]), None)
             if other is None:
                 continue
             answer = answer._replace(score=other.score, comment_id=other.id)
-        found.append(answer)
-    return tuple(sorted(found, key=lambda answer: place.get(answer.comment_id, len(place))))
+        ranked.append(answer)
+    return tuple(sorted(ranked, key=lambda answer: rank.get(answer.comment_id, len(rank))))

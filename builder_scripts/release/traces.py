@@ -1,8 +1,8 @@
-"""Traces of threads, replies, videos and accounts in texts: in links of all forms, in plain, and coded.
+"""Traces of threads, replies, videos and accounts in texts: in links of all forms, plain and encoded.
 
-A link to something that was taken down goes as a whole, because the rest of it may spell the title. Ids that only begin
-alike stay. A share link (`/r/jazz/s/...`) has an id of its own, which nobody but Reddit can tell; put the link itself
-on the list.
+A link to a removed entry is replaced as a whole, because the rest of it may spell the title. Longer ids with the same
+beginning stay. A share link (`/r/jazz/s/...`) has its own id, which only Reddit can resolve: put the link itself on the
+list.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SLUG = re.compile(r"[\W_]+")
 
 
 class Traces:
-    """What to look for.
+    """Search for the traces of a takedown list.
 
     Args:
         names: Threads (`t3_...`), replies (`t1_...`), accounts (`u/...`), and videos; see `takedown.entry_of`.
@@ -49,20 +49,20 @@ class Traces:
         self._plain_names = _any_of(name for name in self._accounts if not name.isalpha())
         self._handles = _any_of(self._accounts, before="@")
 
-    def blot(self, text: str) -> str:
-        """Put `[removed]` where a text names something."""
+    def redact(self, text: str) -> str:
+        """Replace the traces in a text by `[removed]`."""
         if self._ids or self._others:
-            text = _ANCHORED.sub(self._blot_anchored, text)
-            text = "".join(map(self._blot_token, _BETWEEN.split(text)))
-        return self._blot_accounts(text) if self._accounts else text
+            text = _ANCHORED.sub(self._redact_anchored, text)
+            text = "".join(map(self._redact_token, _BETWEEN.split(text)))
+        return self._redact_accounts(text) if self._accounts else text
 
-    def _blot_anchored(self, link: re.Match[str]) -> str:
-        """Take away the words of a link as well, where they are the title that its address spells."""
+    def _redact_anchored(self, link: re.Match[str]) -> str:
+        """Remove the words of a link as well, if they are the title that its URL spells."""
         anchor, address = (_SLUG.sub("_", _plain(part).lower()).strip("_") for part in link.groups())
         spelt = len(anchor) > 3 and anchor[:40] in address
-        return REMOVED if spelt and self._blot_token(link[2]) != link[2] else link[0]
+        return REMOVED if spelt and self._redact_token(link[2]) != link[2] else link[0]
 
-    def _blot_token(self, token: str) -> str:
+    def _redact_token(self, token: str) -> str:
         plain = _plain(token)
         if self._names_other(plain):
             return _in_place_of(token) if _ADDRESS.search(plain) else self._without_others(plain)
@@ -91,7 +91,7 @@ class Traces:
         return is_id and before[-1:] not in ("_", "-") and after not in ("_", "-")
 
     def _names_other(self, plain: str) -> bool:
-        """Tell whether a text names a listed video, or is a listed share link."""
+        """Return True if a text names a listed video, or is a listed share link."""
         if not self._others:
             return False
         return video_id(plain) in self._others or any(name in self._others for name in re.split(r"[^\w-]+", plain))
@@ -100,7 +100,7 @@ class Traces:
         parts = re.split(r"([^\w-]+)", plain)
         return "".join(REMOVED if part in self._others else part for part in parts)
 
-    def _blot_accounts(self, text: str) -> str:
+    def _redact_accounts(self, text: str) -> str:
         parts, end = [], 0
         for match in ACCOUNT.finditer(text):
             if match.start() >= end and match[2].replace("\\", "").lower() in self._accounts:
@@ -114,13 +114,13 @@ class Traces:
 
 
 def _any_of(names: Iterable[str], before: str = "") -> re.Pattern[str] | None:
-    """A pattern of whole names in any case, with or without the backslash of Reddit's editor before `_`."""
+    """Return a pattern of whole names in any case, also with the backslash of Reddit's editor before `_`."""
     forms = "|".join(re.escape(name).replace("_", r"\\*_") for name in sorted(names))
     return re.compile(rf"(?i)(?<![\w-]){before}(?:{forms})(?![\w-])") if forms else None
 
 
 def _plain(token: str) -> str:
-    """Undo escapes of HTML, Markdown and JSON, and percent signs up to three times."""
+    """Undo escapes of HTML, Markdown and JSON, and percent encoding up to three times."""
     text = html.unescape(token) if "&" in token else token
     text = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), text).replace("\\", "")
     for _ in range(3):
@@ -131,5 +131,5 @@ def _plain(token: str) -> str:
 
 
 def _in_place_of(token: str) -> str:
-    """The mark, with the signs that end a sentence behind it."""
+    """Return the mark, with the punctuation after the token."""
     return REMOVED + token[len(token.rstrip(".:!?_\\")) :]

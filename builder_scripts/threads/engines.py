@@ -1,4 +1,4 @@
-"""Where the expressions run: DuckDB in this process, or Spark on this machine or a cluster."""
+"""Engines of the expressions: DuckDB in this process, or Spark on this machine or a cluster."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Tables:
     """An open engine.
 
     Attributes:
-        read: Makes one table of Parquet files of one schema.
-        keep: Computes a table that is needed more than once, and keeps it until the engine is closed.
-        fetch: Computes a table and brings it here, as a `pyarrow.Table`.
+        read: Makes one table from Parquet files of one schema.
+        keep: Computes a table once, and keeps it until the engine is closed.
+        fetch: Computes a table, and returns it as a `pyarrow.Table`.
     """
 
     read: Callable[[Sequence[Path]], Table]
@@ -45,14 +45,14 @@ def connect(engine: Engine, scratch: Path, *, memory: str | None = None, master:
     """Open an engine.
 
     Args:
-        engine: Which one.
-        scratch: A folder for what does not fit into DuckDB's memory; it is removed at the end.
-        memory: How much DuckDB, or Spark's driver, may take, as in `4GB`; None for the engine's own choice.
-        master: Spark's master (`local[4]`, `spark://...`, `yarn`) or the address of a Spark Connect server
-            (`sc://...`); None for this machine. DuckDB has none.
+        engine: Name of the engine.
+        scratch: Folder for data that do not fit into DuckDB's memory. It is removed at the end.
+        memory: Memory limit of DuckDB or Spark's driver, such as `4GB`. None for the default of the engine.
+        master: Spark's master (`local[4]`, `spark://...`, `yarn`) or the URL of a Spark Connect server (`sc://...`).
+            None for this machine. DuckDB has none.
 
     Raises:
-        UserError: Spark, or the Java that it needs, is absent, or DuckDB is given a master.
+        UserError: Spark or Java is missing, or DuckDB gets a master.
     """
     if engine == "spark":
         with _spark(memory, master) as tables:
@@ -74,7 +74,7 @@ def _duckdb(scratch: Path, memory: str | None) -> Iterator[Tables]:
     try:
         yield Tables(
             read=lambda paths: backend.read_parquet([str(path) for path in paths]),
-            # Not `cache()`: to drop what it made, Ibis 12 writes a statement that newer sqlglots leave unfinished.
+            # Not `cache()`: to drop its table, Ibis 12 writes a statement that newer sqlglots leave unfinished.
             keep=lambda table: backend.create_table(f"kept_{next(numbers)}", table, temp=True),
             fetch=backend.to_pyarrow,
         )
@@ -100,7 +100,7 @@ def _spark(memory: str | None, master: str | None) -> Iterator[Tables]:
         builder = builder.master(master or "local[*]").config(map=_SPARK)
         if memory is not None:
             builder = builder.config("spark.driver.memory", memory.removesuffix("B"))
-        if master is None or master.startswith("local"):  # a cluster has its own idea of how many parts are good
+        if master is None or master.startswith("local"):  # a cluster sets its own number of partitions
             builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
     session = builder.getOrCreate()
 
@@ -112,11 +112,11 @@ def _spark(memory: str | None, master: str | None) -> Iterator[Tables]:
     numbers = count()
     try:
         backend = ibis.pyspark.connect(session)
-        with ExitStack() as kept:
+        with ExitStack() as stack:
             yield Tables(
                 read=read,
-                keep=lambda table: kept.enter_context(table.cache()),
-                # Not Ibis' own way, which leads through pandas and its floats in place of integers with gaps.
+                keep=lambda table: stack.enter_context(table.cache()),
+                # Not with Ibis, which goes through pandas and turns integers with nulls into floats.
                 fetch=lambda table: session.sql(backend.compile(table)).toArrow(),
             )
     finally:

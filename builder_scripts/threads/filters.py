@@ -1,9 +1,9 @@
-"""The filters as Ibis expressions over mined rows, the same for every engine.
+"""Filters as Ibis expressions over mined rows, equal for every engine.
 
-Each row gets a verdict, the first reason to leave it out or null, so that what is kept and what is not are counted from
-one table. Verdicts are narrow: a row is named by `dump` and `at`, and texts are fetched at the end for what is kept.
-Expressions keep to what DuckDB and Spark answer alike: no regular expressions, no trimming, no time zones, no ordered
-aggregates; such things were settled when the rows were mined.
+Each row gets a verdict: the first reason to drop it, or null. One table thus counts kept and dropped rows. Verdicts are
+narrow: `dump` and `at` identify a row, and only kept rows fetch their texts at the end. The expressions give equal
+results on DuckDB and Spark: no regular expressions, no trimming, no time zones, no ordered aggregates. `mine` has done
+such work before.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import ibis
 from ibis import _
 
-from .rules import Rules
+from .options import ThreadsOptions
 
 if TYPE_CHECKING:
     from ibis.expr.types import BooleanValue, StringValue, Table
@@ -34,10 +34,10 @@ COMMENT_REASONS = (
 )
 
 
-def mark_copies(rows: Table, key: str, rules: Rules) -> Table:
+def mark_copies(rows: Table, key: str, options: ThreadsOptions) -> Table:
     """Number the copies of each submission or comment in a column `nth`, 0 for the one that counts."""
     withdrawn = rows.withdrawn.notnull()
-    if rules.keep_deleted:
+    if options.keep_deleted:
         rows = rows.mutate(last=rows.retrieved_on.fill_null(-1), gone=withdrawn)
         order = [ibis.asc(_.gone), ibis.desc(_.last)]
     else:
@@ -49,40 +49,40 @@ def mark_copies(rows: Table, key: str, rules: Rules) -> Table:
     return rows.mutate(nth=ibis.row_number().over(group_by=key, order_by=order)).drop("last", "gone")
 
 
-def judge_submissions(submissions: Table, rules: Rules) -> Table:
-    """Give submissions a verdict by themselves.
+def judge_submissions(submissions: Table, options: ThreadsOptions) -> Table:
+    """Return the verdicts of submissions, without their replies.
 
     Args:
         submissions: Mined submissions.
-        rules: The rules.
+        options: The rules.
 
     Returns:
-        `dump`, `at`, `thread_id`, `author`, `withdrawn` and `reason`, a row per submission.
+        `dump`, `at`, `thread_id`, `author`, `withdrawn` and `reason`, one row per submission.
     """
-    marked = mark_copies(submissions, "thread_id", rules)
+    marked = mark_copies(submissions, "thread_id", options)
     reason = _first(
         (marked.nth > 0, "duplicate"),
         (marked.withdrawn.notnull(), "deleted"),
-        (marked.bot & (not rules.keep_bots), "bot"),
+        (marked.bot & (not options.keep_bots), "bot"),
         (marked.links.length() == 0, "no_link"),
     )
     return marked.select(*ROW, "thread_id", "author", "withdrawn", reason=reason)
 
 
-def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
-    """Give comments a verdict by themselves and by their thread.
+def judge_comments(comments: Table, threads: Table, options: ThreadsOptions) -> Table:
+    """Return the verdicts of comments, by themselves and by their thread.
 
     Args:
         comments: Mined comments.
         threads: Verdicts of `judge_submissions`.
-        rules: The rules.
+        options: The rules.
 
     Returns:
         `dump`, `at`, `thread_id`, `created_utc`, `score`, `withdrawn`, `by_asker` and `reason`, a row per comment.
     """
     counted = threads.filter(_.reason.isnull() | (_.reason != "duplicate"))
     about = counted.select(about="thread_id", thread_reason="reason", asker="author")
-    copies = mark_copies(comments, "comment_id", rules)
+    copies = mark_copies(comments, "comment_id", options)
     marked = copies.left_join(about, copies.thread_id == about.about)
     reason = _first(
         (marked.nth > 0, "duplicate"),
@@ -90,26 +90,26 @@ def judge_comments(comments: Table, threads: Table, rules: Rules) -> Table:
         (marked.thread_reason.notnull(), "thread_left_out"),
         (marked.parent_id != marked.thread_id, "nested"),
         (marked.withdrawn.notnull(), "deleted"),
-        (marked.bot & (not rules.keep_bots), "bot"),
-        (marked.stickied & (not rules.keep_stickied), "stickied"),
-        (marked.chars < rules.min_chars, "short"),
+        (marked.bot & (not options.keep_bots), "bot"),
+        (marked.stickied & (not options.keep_stickied), "stickied"),
+        (marked.chars < options.min_chars, "short"),
     )
     by_asker = _by_asker(marked)
     return marked.select(*ROW, "thread_id", "created_utc", "score", "withdrawn", by_asker=by_asker, reason=reason)
 
 
-def require_replies(verdicts: Table, comments: Table, rules: Rules) -> Table:
-    """Leave out what stands in a thread with too few replies.
+def require_replies(verdicts: Table, comments: Table, options: ThreadsOptions) -> Table:
+    """Drop threads with too few replies, and the comments in them.
 
     Args:
         verdicts: Verdicts of submissions or comments.
         comments: Verdicts of comments.
-        rules: The rules.
+        options: The rules.
     """
     kept = comments.filter(_.reason.isnull())
-    if not rules.asker_counts:
+    if not options.asker_counts:
         kept = kept.filter(~_.by_asker)
-    answered = kept.group_by("thread_id").agg(n=_.count()).filter(_.n >= rules.min_replies)
+    answered = kept.group_by("thread_id").agg(n=_.count()).filter(_.n >= options.min_replies)
     names = answered.select(answered="thread_id")
     joined = verdicts.left_join(names, verdicts.thread_id == names.answered)
     few = joined.reason.isnull() & joined.answered.isnull()
@@ -117,19 +117,19 @@ def require_replies(verdicts: Table, comments: Table, rules: Rules) -> Table:
 
 
 def silver_threads(submissions: Table, verdicts: Table) -> Table:
-    """Fetch the threads that are kept, in the columns and the order of `threads_schema`."""
+    """Return the kept threads, in the columns and the order of `threads_schema`."""
     kept = submissions.semi_join(verdicts.filter(_.reason.isnull()), ROW)
     columns = ("thread_id", "subreddit", "created_utc", "score", "title", "text", "author", "links")
     return kept.select(*columns).order_by("thread_id")
 
 
 def silver_replies(comments: Table, verdicts: Table, threads: Table) -> Table:
-    """Fetch the replies that are kept, in the columns and the order of `replies_schema`.
+    """Return the kept replies, in the columns and the order of `replies_schema`.
 
     Args:
         comments: Mined comments.
         verdicts: Their verdicts.
-        threads: The threads that are kept, with their authors.
+        threads: The kept threads, with their authors.
     """
     kept = comments.semi_join(verdicts.filter(_.reason.isnull()), ROW)
     askers = threads.select(asked="thread_id", asker="author")
@@ -144,7 +144,7 @@ def count_reasons(verdicts: Table) -> Table:
 
 
 def count_signs(verdicts: Table) -> Table:
-    """Count the rows that were left out as deleted by the sign of it (`sign`), in a column `n`."""
+    """Count the rows dropped as `deleted` by their sign of withdrawal (`sign`), in a column `n`."""
     return verdicts.filter(_.reason == "deleted").group_by(sign="withdrawn").agg(n=_.count())
 
 
@@ -155,14 +155,14 @@ def scores_by_day(comments: Table) -> Table:
         comments: Verdicts of comments.
 
     Returns:
-        `day`, and how many scores there are (`n`) and how many of them are 1 (`ones`).
+        `day`, the number of scores (`n`), and the number of scores of 1 (`ones`).
     """
     scored = comments.filter(_.reason.isnull() & _.score.notnull())
     return scored.group_by(day=_.created_utc // 86_400).agg(n=_.count(), ones=(_.score == 1).sum())
 
 
 def _by_asker(comments: Table) -> BooleanValue:
-    """Tell the asker's own replies; dumps before 2017 do not say it, but name who wrote both."""
+    """Find the replies by the asker. Dumps before 2017 have no such field, but name both authors."""
     return ibis.coalesce(comments.is_submitter, comments.author == comments.asker, ibis.literal(False))
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from builder_scripts.annotate import places
 from builder_scripts.annotate.agree import agree, write_agreement
-from builder_scripts.annotate.annotation_store import AnswerStore
+from builder_scripts.annotate.annotation_store import AnnotationStore
 from builder_scripts.annotate.answers import Answers, no_answers
 from builder_scripts.annotate.votes import finished
 from builder_scripts.annotate.worklist import WorkItem
@@ -119,13 +118,13 @@ def test_two_annotators_at_once(chromium: Path, servers: list[Server], tmp_path:
         for number in range(2 * EACH)
     ]
     work = Work(tmp_path)
-    write_lines(places.worklist(work), threads)
+    write_lines(work.worklist, threads)
     server = Server(*SERVE, tmp_path)
     servers.append(server)
     server.start()
     asyncio.run(_judge(chromium, server, {thread.thread_id: thread for thread in threads}))
 
-    store = AnswerStore(places.answers(work))
+    store = AnnotationStore(work.annotations)
     assert store.annotators() == ["Ann", "Bob"]
     for name in store.annotators():
         kept = store.answers(name)
@@ -181,7 +180,7 @@ async def _judge(chromium: Path, server: Server, threads: dict[str, WorkItem]) -
 def one_server(tmp_path_factory: pytest.TempPathFactory, chromium: Path) -> Iterator[tuple[Server, Work]]:
     """Three threads, the first of which means harm and has its second video here."""
     work = Work(tmp_path_factory.mktemp("work"))
-    write_lines(places.worklist(work), [item(0, hostile=ATTACK), item(1), item(2)])
+    write_lines(work.worklist, [item(0, hostile=ATTACK), item(1), item(2)])
     sound = work.audio / "audio" / video(1)[:2] / f"{video(1)}.wav"
     sound.parent.mkdir(parents=True)
     sound.write_bytes(b"RIFF")
@@ -251,7 +250,7 @@ def test_by_mouse(one_server: tuple[Server, Work], page: Page) -> None:
     page.wait_for_function(ANOTHER_THREAD, arg="t3_0001")
     assert page.input_value("#more_entities textarea") == "album: Kind of Blue"
 
-    (judgement,) = finished([item(0, hostile=ATTACK)], AnswerStore(places.answers(work)))["Cid"].values()
+    (judgement,) = finished([item(0, hostile=ATTACK)], AnnotationStore(work.annotations))["Cid"].values()
     assert [(link.verdict, link.video_id) for link in judgement.links] == [
         ("valid", video(0)),
         ("corrected", OTHER_VIDEO),

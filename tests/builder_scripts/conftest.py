@@ -11,7 +11,7 @@ import pytest
 from builder_scripts.layout import Work
 from builder_scripts.mine.dumps import find_dumps
 from builder_scripts.mine.run import Mined, Mining
-from builder_scripts.threads.rules import Rules
+from builder_scripts.threads.options import ThreadsOptions
 from builder_scripts.threads.run import run
 
 from .dumps import WANTED, Corpus, Truth
@@ -59,5 +59,5 @@ def done(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Done:
 @pytest.fixture(scope="session")
 def filtered(done: Done) -> Work:
     """All of them mined and filtered."""
-    run(done.work, Rules())
+    run(done.work, ThreadsOptions())
     return done.work

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from builder_scripts.layout import Work
-from builder_scripts.threads.schema import replies_schema, threads_schema
+from builder_scripts.threads.run import replies_schema, threads_schema
 
 
 def post(name: str, title: str, text: str, *, subreddit: str = "jazz", score: int | None = 10) -> dict[str, Any]:

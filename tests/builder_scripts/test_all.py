@@ -17,7 +17,6 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from builder_scripts.annotate import places
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
@@ -93,7 +92,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         (folder / "run.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
         world = World(folder, stub, tube)
         world.run()
-        judge(places.worklist(world.work), folder / "labels.jsonl")
+        judge(world.work.worklist, folder / "labels.jsonl")
         world.run()
         world.run()
         yield world
@@ -125,7 +124,7 @@ def test_waits_for_people(world: World) -> None:
     (world.folder / "people.yaml").write_text(yaml.safe_dump(settings | {"annotate": {}}))
     done = CliRunner().invoke(app, ["all", "--config", str(world.folder / "people.yaml")])
     assert isinstance(done.exception, UserError)
-    assert "waits for people: run `python -m builder_scripts annotate serve" in str(done.exception)
+    assert "waits for annotators: run `python -m builder_scripts annotate serve" in str(done.exception)
     assert done.stdout.splitlines()[-1].startswith("audio: nothing to do")
 
 

@@ -16,7 +16,7 @@ from builder_scripts.annotate.agree import agree, write_agreement
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.kappa import Kappa
 from builder_scripts.annotate.shares import shares
-from builder_scripts.annotate.votes import Ballot, Question
+from builder_scripts.annotate.votes import Question, QuestionVotes
 from builder_scripts.annotate.worklist import CATEGORIES, WorkItem
 
 from .annotate_toy import OTHER_VIDEO, check_exported_kappas, item, judged
@@ -25,10 +25,10 @@ cohen = partial(kappa.cohen, resamples=2_000, seed=0)
 fleiss = partial(kappa.fleiss, resamples=2_000, seed=0)
 
 
-def entity_ballots(rows: list[tuple[str, dict[str, bool]]]) -> list[Ballot]:
+def entity_ballots(rows: list[tuple[str, dict[str, bool]]]) -> list[QuestionVotes]:
     """Votes on entities, by thread."""
     return [
-        Ballot(
+        QuestionVotes(
             Question(thread, "entity", f"song: {number}"),
             {name: "relevant" if vote else "irrelevant" for name, vote in votes.items()},
         )

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from builder_scripts.annotate import places
-from builder_scripts.annotate.annotation_store import AnswerStore
+from builder_scripts.annotate.annotation_store import AnnotationStore
 from builder_scripts.annotate.cli import annotate
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.prepare import work_items
@@ -60,7 +59,7 @@ def corpus(tmp_path: Path) -> Work:
 def test_prepare(corpus: Work) -> None:
     """Threads with their texts, answers first, then other names of their kind; what was fetched is told."""
     assert run("prepare", "--work", corpus.root).exit_code == 0
-    (found,) = read_worklist(places.worklist(corpus))
+    (found,) = read_worklist(corpus.worklist)
     assert (found.thread_id, found.title, found.text, found.query) == ("t3_a", "Slow & low?", "Like Naima", "slow jazz")
     assert found.entities == (
         Entity("song", "So What", ("t1_1", "t1_2")),
@@ -111,8 +110,8 @@ def judging(tmp_path: Path) -> Work:
     """Three threads; two annotators differ on one entity, and one thread is not about music."""
     work = Work(tmp_path)
     items = [item(number) for number in range(3)]
-    write_lines(places.worklist(work), items)
-    store = AnswerStore(places.answers(work))
+    write_lines(work.worklist, items)
+    store = AnnotationStore(work.annotations)
     for name, said in (("Ann", "yyn"), ("Bob", "yyy")):
         store.join(name)
         store.save(name, answered(items[0], entities=said, links="yn"))
@@ -132,7 +131,7 @@ def test_agree_then_settle(judging: Work) -> None:
     assert isinstance(refused.exception, UserError)
     assert "1 disagreement not settled, in t3_0000" in str(refused.exception)
 
-    path = places.agreement(judging) / "disagreements.csv"
+    path = judging.agreement / "disagreements.csv"
     with path.open(encoding="utf-8-sig", newline="") as file:
         (row,) = csv.DictReader(file)
     path.write_text(f"row,settled\n{row['row']},irrelevant\n", encoding="utf-8")
@@ -150,7 +149,7 @@ def test_agree_then_settle(judging: Work) -> None:
 
 def test_every_row_is_accounted_for(judging: Work) -> None:
     """Threads, links and entities in = kept + dropped by reason; what people added came in."""
-    AnswerStore(places.answers(judging)).save("Bob", answered(item(0), entities="yyn", links="yn"))
+    AnnotationStore(judging.annotations).save("Bob", answered(item(0), entities="yyn", links="yn"))
     assert run("settle", "--work", judging.root).exit_code == 0
     counts = {name: found.to_dict() for name, found in StageManifest.read(judging.gold, "annotate").counts.items()}
     left_out = "of a thread that was left out"
@@ -165,10 +164,10 @@ def test_every_row_is_accounted_for(judging: Work) -> None:
 
 def test_threads_that_nobody_judged(judging: Work) -> None:
     """They are named and stop the stage, unless they may be left out; then they are counted."""
-    write_lines(places.worklist(judging), [item(number) for number in range(5)])
+    write_lines(judging.worklist, [item(number) for number in range(5)])
     refused = run("settle", "--work", judging.root, "--majority")
     assert isinstance(refused.exception, UserError)
-    AnswerStore(places.answers(judging)).save("Bob", answered(item(0), entities="yyn", links="yn"))
+    AnnotationStore(judging.annotations).save("Bob", answered(item(0), entities="yyn", links="yn"))
     refused = run("settle", "--work", judging.root)
     assert "2 of 5 threads are not judged: t3_0003, t3_0004" in str(refused.exception)
     assert run("settle", "--work", judging.root, "--partial").exit_code == 0
@@ -178,7 +177,7 @@ def test_threads_that_nobody_judged(judging: Work) -> None:
 def test_labels_in_place_of_annotators(tmp_path: Path) -> None:
     """A labels file is checked against the work list and becomes the labels."""
     work, given = Work(tmp_path / "work"), tmp_path / "given.jsonl"
-    write_lines(places.worklist(work), [item(0), item(1)])
+    write_lines(work.worklist, [item(0), item(1)])
     labels = [judged(item(0), links="yn"), judged(item(1), "other")]
     write_lines(given, reversed(labels))
     assert run("settle", "--work", work.root, "--labels", given).exit_code == 0
@@ -210,7 +209,7 @@ def test_before_there_is_anything(tmp_path: Path) -> None:
         refused = run(command, "--work", tmp_path)
         assert "run `python -m builder_scripts annotate prepare` first" in str(refused.exception)
     assert "run `python -m builder_scripts refine` first" in str(run("prepare", "--work", tmp_path).exception)
-    write_lines(places.worklist(Work(tmp_path)), [item()])
+    write_lines(Work(tmp_path).worklist, [item()])
     result = run("agree", "--work", tmp_path)
     assert result.exit_code == 0, result.exception
     assert "Threads finished: none" in result.stdout

@@ -20,7 +20,7 @@ from builder_scripts.annotate.disagreements import (
 )
 from builder_scripts.annotate.judgement import Judgement
 from builder_scripts.annotate.settle import settle
-from builder_scripts.annotate.votes import Ballot, Question, assemble, ballots, decisions_of
+from builder_scripts.annotate.votes import Question, QuestionVotes, assemble, collect_votes, decisions_of
 from builder_scripts.annotate.worklist import CATEGORIES
 from musicrs_metric.errors import UserError
 
@@ -30,9 +30,9 @@ THREAD = item(0)
 NEW = f"https://www.youtube.com/watch?v={OTHER_VIDEO}"
 
 
-def votes(**judgements: Judgement) -> list[Ballot]:
+def votes(**judgements: Judgement) -> list[QuestionVotes]:
     """Ballots on the first thread."""
-    return ballots([THREAD], {name: {THREAD.thread_id: judgement} for name, judgement in judgements.items()})
+    return collect_votes([THREAD], {name: {THREAD.thread_id: judgement} for name, judgement in judgements.items()})
 
 
 def question(about: str, subject: str = "") -> Question:

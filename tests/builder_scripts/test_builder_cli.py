@@ -14,7 +14,6 @@ from builder_scripts.cli import app
 HEAVY = (
     "matplotlib",
     "datasets",
-    "pydantic",
     "scipy",
     "pyarrow",
     "duckdb",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from builder_scripts.extract.cli import extract as command
+from builder_scripts.cli import extract as command
 from builder_scripts.extract.mentions import Mentions, is_answer, read_mentions, schema
 from builder_scripts.extract.stage import POST_CAP, REPLY_CAP, Tasks, Text, extract, name_counts
 from builder_scripts.extract.tables import read_extractions

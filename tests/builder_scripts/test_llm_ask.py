@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builder_scripts.llm import Outcome, Parameters, Question, RefusedError, Request, Response, ask
-from builder_scripts.llm.outcomes import count_outcomes, describe_outcomes
+from builder_scripts.llm.ask import count_outcomes, describe_outcomes
 from builder_scripts.llm.request import no_answer
 
 from .scripted import Scripted

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from builder_scripts.llm import Model, Parameters, Request, Response, Store, generate
+from builder_scripts.llm import AnswerCache, Model, Parameters, Request, Response, generate
 from builder_scripts.llm.batches import BatchFiles
 from musicrs_metric.errors import UserError
 
@@ -37,7 +37,7 @@ def test_round_trip(tmp_path: Path) -> None:
     folder = tmp_path / "batches"
     asked = requests("p0", "p1", "p2", "p1")
     backend = BatchFiles(MODEL, folder, per_file=2)
-    with Store(tmp_path / "a.jsonl") as store:
+    with AnswerCache(tmp_path / "a.jsonl") as store:
         with pytest.raises(
             UserError, match=r"3 requests to stub in .*requests-001-of-002.jsonl and 1 further file;.*vllm"
         ):
@@ -58,7 +58,7 @@ def test_round_trip(tmp_path: Path) -> None:
 def test_what_is_answered_is_kept_while_the_rest_waits(tmp_path: Path) -> None:
     """A job that did a part costs nothing of that part, even when its file is gone."""
     backend = BatchFiles(MODEL, tmp_path)
-    with Store(tmp_path / "store" / "a.jsonl") as store:
+    with AnswerCache(tmp_path / "store" / "a.jsonl") as store:
         with pytest.raises(UserError, match="2 requests"):
             generate(requests("p0", "p1"), backend, store)
         file = tmp_path / "answers.jsonl"
@@ -74,7 +74,7 @@ def test_what_is_answered_is_kept_while_the_rest_waits(tmp_path: Path) -> None:
 def test_lines_that_failed(tmp_path: Path) -> None:
     """A busy server's line waits again; one that was refused for good is a failure with its reason."""
     backend = BatchFiles(MODEL, tmp_path)
-    with Store(tmp_path / "store" / "a.jsonl") as store:
+    with AnswerCache(tmp_path / "store" / "a.jsonl") as store:
         with pytest.raises(UserError):
             generate(requests("p0", "p1", "p2"), backend, store)
         first, second, third = lines(tmp_path)
@@ -92,7 +92,7 @@ def test_a_damaged_answer_file_is_named(tmp_path: Path) -> None:
     """File and line, as everywhere."""
     (tmp_path / "answers.jsonl").write_text('{"custom_id": "k", "response": {"status_code"')
     with (
-        Store(tmp_path / "store" / "a.jsonl") as store,
+        AnswerCache(tmp_path / "store" / "a.jsonl") as store,
         pytest.raises(UserError, match=r"answers.jsonl, line 1: not JSON"),
     ):
         generate(requests("p"), BatchFiles(MODEL, tmp_path), store)

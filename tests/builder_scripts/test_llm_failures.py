@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from builder_scripts.extract.cli import extract as command
+from builder_scripts.cli import extract as command
+from builder_scripts.cli import queries as queries_command
 from builder_scripts.extract.tables import read_extractions
 from builder_scripts.layout import Work
 from builder_scripts.llm import Outcome
-from builder_scripts.queries.cli import queries as queries_command
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.llm_stub import Reply, Stub, stub_server
 from tests.builder_scripts.silver import post, reply, run_stage, write_silver

@@ -43,7 +43,7 @@ def test_the_first_rung_that_reaches_it(text: str, rung: str, value: Any) -> Non
     """Fences, prose, thinking, quotes and commas: what was meant is found, and how far down is told."""
     found = read_json(text, is_query)
     assert found is not None
-    assert (found.rung, found.value) == (rung, value)
+    assert (found.method, found.value) == (rung, value)
 
 
 @pytest.mark.parametrize(

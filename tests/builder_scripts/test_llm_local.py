@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from builder_scripts.llm import Model, Parameters, Request, Response
+from builder_scripts.llm.generate import Stop
 from builder_scripts.llm.local import Local
-from builder_scripts.llm.stopping import Stop
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.tiny_qwen import save_qwen
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from builder_scripts.llm import Model, Parameters, Request, Store, generate
+from builder_scripts.llm import AnswerCache, Model, Parameters, Request, generate
 from builder_scripts.llm.request import Response
 from builder_scripts.llm.server import PATIENCE, Server
 from musicrs_metric.errors import UserError
@@ -53,7 +53,7 @@ def test_responses_come_in_the_order_of_the_requests(tmp_path: Path) -> None:
     """The second is answered last, and stands second all the same; repeats are asked once."""
     with stub_server(lambda prompt, before: Reply(prompt, delay_s=0.3 if prompt == "p1" else 0.02)) as stub:
         prompts = [*(f"p{n}" for n in range(12)), "p3"]
-        with Store(tmp_path / "answers.jsonl") as store:
+        with AnswerCache(tmp_path / "answers.jsonl") as store:
             found = generate([request(prompt) for prompt in prompts], server(stub), store)
     assert [response.text for response in found] == prompts
     assert len(stub.bodies) == 12
@@ -135,7 +135,7 @@ def test_failures_are_not_kept_and_answers_are(tmp_path: Path) -> None:
     with stub_server(lambda prompt, before: Reply("no", status=500) if prompt in broken else Reply(prompt)) as stub:
         for fail, expected in (({"p1", "p3"}, 5), ({"p3"}, 2), (set[str](), 1), (set[str](), 0)):
             broken, before = fail, len(stub.bodies)
-            with Store(tmp_path / "answers.jsonl") as store:
+            with AnswerCache(tmp_path / "answers.jsonl") as store:
                 found = generate([request(f"p{n}") for n in range(5)], server(stub, retries=0), store)
             assert len(stub.bodies) - before == expected
             assert [response.finish is None for response in found] == [f"p{n}" in fail for n in range(5)]
@@ -146,11 +146,11 @@ def test_a_server_that_is_down_stops_the_run(tmp_path: Path) -> None:
     answers = 3
     with (
         stub_server(lambda prompt, before: Reply(prompt) if int(prompt) < answers else Reply("x", status=503)) as stub,
-        Store(tmp_path / "answers.jsonl") as store,
+        AnswerCache(tmp_path / "answers.jsonl") as store,
         pytest.raises(UserError, match=rf"{PATIENCE} requests in a row got no answer, at last: status 503"),
     ):
         generate([request(str(n)) for n in range(200)], server(stub, retries=0, concurrency=1), store)
-    assert len(Store(tmp_path / "answers.jsonl")) == answers
+    assert len(AnswerCache(tmp_path / "answers.jsonl")) == answers
     assert len(stub.bodies) < 100
 
 
@@ -183,7 +183,7 @@ def test_no_secret_in_errors_logs_or_the_store(
     for reply in replies:
         with (
             stub_server(lambda prompt, before, reply=reply: reply) as stub,  # type: ignore[misc]
-            Store(tmp_path / "answers.jsonl") as store,
+            AnswerCache(tmp_path / "answers.jsonl") as store,
         ):
             (response,) = generate([request("p")], server(stub, retries=0), store)
             told.append(str(response.error))

@@ -280,7 +280,7 @@ def test_a_misspelt_subreddit_ends_a_whole_run(tmp_path: Path) -> None:
     settings.write_text(
         "work: work\nmine: {dumps: [RS_1.zst], subreddits: [jaz]}\nrefine: {genres: {jaz: Jazz}}\nrelease: {name: x}\n"
     )
-    with pytest.raises(UserError, match=r"no row of the subreddit jaz .* did you mean jazz\?; mend mine.subreddits"):
+    with pytest.raises(UserError, match=r"no row of the subreddit jaz .* did you mean jazz\?; fix mine.subreddits"):
         CliRunner().invoke(app, ["all", "--config", str(settings)], catch_exceptions=False)
     assert not (tmp_path / "work" / "silver").exists()
 
@@ -320,7 +320,7 @@ def test_which_files(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_names(tmp_path: Path, name: str, kind: str | None) -> None:
-    """Each source of dumps has its names; a file that tells neither kind is refused where it is given by itself."""
+    """Each source of dumps has its names; a single file without a kind in its name is refused."""
     (tmp_path / name).write_bytes(b"x")
     if kind is None:
         with pytest.raises(UserError, match="neither submissions nor comments; expected RS_"):
@@ -341,7 +341,7 @@ def test_plain_and_compressed_dumps(tmp_path: Path) -> None:
         arguments = ["mine", str(tmp_path / name), "--work", str(tmp_path / "work" / name), "--subreddit", "jazz"]
         done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 0, done.output
-        assert ("skipped Jazz.jsonl: their names tell neither" in " ".join(done.stderr.split())) is (name == "plain")
+        assert ("skipped Jazz.jsonl: the name says neither" in " ".join(done.stderr.split())) is (name == "plain")
         mined = rows(Work(tmp_path / "work" / name), "submissions")
         found.append([{key: row[key] for key in ("thread_id", "title", "created_utc")} for row in mined])
     assert found[0] == found[1]

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builder_scripts.layout import Work
-from builder_scripts.threads.rules import Rules
+from builder_scripts.threads.options import ThreadsOptions
 from builder_scripts.threads.run import run
 
 from .conftest import mine
@@ -49,7 +49,7 @@ def test_replies_to_what_was_deleted(tmp_path: Path, keep_deleted: bool) -> None
     dump(tmp_path / "RC_1.zst", COMMENTS)
     work = Work(tmp_path / "work")
     mine([tmp_path], work)
-    manifest, _ = run(work, Rules(min_replies=1, keep_deleted=keep_deleted))
+    manifest, _ = run(work, ThreadsOptions(min_replies=1, keep_deleted=keep_deleted))
     threads, replies = (pq.read_table(file).to_pylist() for file in (work.threads, work.replies))
     found = [(reply["comment_id"], reply["body"], reply["score"]) for reply in replies]
     dropped = manifest.counts["comments"].dropped

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
-from builder_scripts.pools.run import Drawing
+from builder_scripts.pools.options import PoolsOptions
 from builder_scripts.pools.run import run as draw
 from builder_scripts.refine.schema import read_corpus, write_corpus
 from musicrs_dataset.cli import app as dataset_app
@@ -122,6 +122,6 @@ def test_the_default_designs_always_succeed(tmp_path: Path, n_threads: int) -> N
             done = CliRunner().invoke(app, [*command, "--work", str(work.root)])
             assert done.exception is None, done.output
     write_corpus(work.corpus, read_corpus(work.corpus)[:n_threads])
-    manifest, _ = draw(work, Drawing(unjudged=True))
+    manifest, _ = draw(work, PoolsOptions(), unjudged=True)
     assert manifest.counts["threads"].kept == n_threads
     assert {path.stem for path in work.pools.glob("*.jsonl")} >= {Design.PAPER, Design.BALANCED}

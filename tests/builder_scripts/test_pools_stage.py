@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from builder_scripts.annotate.judgement import JudgedEntity, JudgedLink, Judgement
-from builder_scripts.pools.apply_labels import Rules, Settled, settle
-from builder_scripts.pools.run import Drawing
+from builder_scripts.pools.apply_labels import AnswerLimits, LabelledCorpus, apply_labels
+from builder_scripts.pools.options import PoolsOptions
 from builder_scripts.refine.schema import Answer, CorpusThread
 from musicrs_dataset.pools import Design
 from musicrs_dataset.records import Comment, Entities, Link
 from musicrs_metric.errors import UserError
 
-RULES = Rules(min_answers=2, top=3)
+RULES = AnswerLimits(min_answers=2, top=3)
 LINK = Link("jNQXAC9IVRw", 0.0, "https://youtu.be/jNQXAC9IVRw")
 KEPT = JudgedLink("valid", LINK.video_id, 0.0, LINK.url, LINK.video_id)
 REPLIES = {"t1_a": "Try One, or Two", "t1_b": "Three and Four", "t1_c": "Five! And the live take of Six"}
@@ -41,8 +42,8 @@ def label(**said: object) -> Judgement:
     return replace(plain, **said)  # type: ignore[arg-type]
 
 
-def settled(judgement: Judgement | None, rules: Rules = RULES) -> Settled:
-    return settle([thread()], {"t3_x": judgement} if judgement else {}, REPLIES, rules)
+def settled(judgement: Judgement | None, rules: AnswerLimits = RULES) -> LabelledCorpus:
+    return apply_labels([thread()], {"t3_x": judgement} if judgement else {}, REPLIES, rules)
 
 
 def entities(struck: str = "", added: str = "") -> tuple[JudgedEntity, ...]:
@@ -70,7 +71,7 @@ def test_struck_out() -> None:
 
 def test_added() -> None:
     """A title stands with the best reply that names it, behind that reply's own; last of all where none does."""
-    rules = Rules(2, 10)
+    rules = AnswerLimits(2, 10)
     (found,) = settled(label(entities=entities(added="Six Seven")), rules).threads
     assert [answer.name for answer in found.answers] == ["One", "Two", "Three", "Four", "Five", "Six", "Seven"]
     assert found.answers[-2] == Answer("song", "Six", None, "t1_c")
@@ -90,7 +91,7 @@ def test_added() -> None:
 )
 def test_no_answer(said: dict[str, object], reason: str) -> None:
     """A reworded request or an addition never brings in what the asker gave away, or one title twice."""
-    found = settled(label(**said), Rules(2, 10))
+    found = settled(label(**said), AnswerLimits(2, 10))
     answers = [answer.name for answer in found.threads[0].answers]
     assert answers == [name for name in ("One", "Two", "Three", "Four", "Five") if name not in str(said.get("query"))]
     assert found.counts["answers"].dropped[reason] == 1
@@ -122,6 +123,7 @@ def test_answers_add_up() -> None:
 
 def test_designs() -> None:
     """No design, or one twice, is a mistake."""
-    for designs in ((), (Design.PAPER, Design.PAPER)):
-        with pytest.raises(UserError, match="expected different ones of paper, balanced, fresh"):
-            Drawing(designs)
+    with pytest.raises(ValidationError, match="at least 1 item"):
+        PoolsOptions(designs=[])
+    with pytest.raises(UserError, match="expected different ones of paper, balanced, fresh"):
+        PoolsOptions(designs=[Design.PAPER, Design.PAPER]).check()

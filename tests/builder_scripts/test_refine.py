@@ -5,31 +5,38 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from builder_scripts.cli import refine as command
 from builder_scripts.extract.mentions import Mentions
 from builder_scripts.extract.stage import Extraction
 from builder_scripts.extract.tables import write_extractions
 from builder_scripts.layout import Work
 from builder_scripts.llm import Outcome
 from builder_scripts.manifest import StageManifest
-from builder_scripts.queries.stage import Query
-from builder_scripts.queries.tables import write_queries
-from builder_scripts.refine.cli import refine as command
+from builder_scripts.queries.stage import Query, write_queries
 from builder_scripts.refine.merges import Spellings
+from builder_scripts.refine.options import RefineOptions
 from builder_scripts.refine.ranking import Asked, Reply, rank
 from builder_scripts.refine.schema import Answer, read_corpus, write_corpus
-from builder_scripts.refine.stage import Conversation, Rules, refine
+from builder_scripts.refine.stage import Conversation, Refined, refine
 from musicrs_dataset.pools import paper_pools
 from musicrs_dataset.records import Entities, Link
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.llm_stub import Reply as Sent
 from tests.builder_scripts.llm_stub import stub_server
 from tests.builder_scripts.silver import post, reply, run_stage, write_silver
+
+
+def refined(conversations: Sequence[Conversation]) -> Refined:
+    """The corpus with the default options, and no merged spellings."""
+    return refine(conversations, Spellings({}, []), RefineOptions(), GENRE_OF_SUBREDDIT)
 
 
 def said(name: str, score: int | None, *titles: str, by_asker: bool = False, created: int = 0) -> Reply:
@@ -96,7 +103,7 @@ def conversation(name: str, n_answers: int, *, query: str | None = "a request fo
 def test_threads_of_the_right_size_are_kept() -> None:
     """2 and 30 are in, 1 and 31 out, ten answers are the ground truth; threads and mentions add up."""
     given = [conversation(str(n), n) for n in (0, 1, 2, 10, 11, 30, 31)] + [conversation("q", 5, query=None)]
-    made = refine(given, Spellings({}, []), Rules())
+    made = refined(given)
     assert [thread.thread_id for thread in made.threads] == ["t3_2", "t3_10", "t3_11", "t3_30"]
     assert [len(thread.ground_truth) for thread in made.threads] == [2, 10, 10, 10]
     assert [len(thread.answers) for thread in made.threads] == [2, 10, 11, 30]
@@ -116,12 +123,14 @@ def test_threads_of_the_right_size_are_kept() -> None:
 def test_a_range_that_holds_nothing_is_refused() -> None:
     """Before anything is read."""
     with pytest.raises(UserError, match="--min-answers 5 --max-answers 3"):
-        Rules(min_answers=5, max_answers=3)
+        RefineOptions(min_answers=5, max_answers=3).check()
 
 
 def test_the_corpus_comes_back_as_it_went(tmp_path: Path) -> None:
     """Every field, and the order of everything; as a record it takes a pool."""
-    threads = refine([conversation("a", 3), conversation("b", 12)], Spellings({}, []), Rules()).threads
+    threads = refine(
+        [conversation("a", 3), conversation("b", 12)], Spellings({}, []), RefineOptions(), GENRE_OF_SUBREDDIT
+    ).threads
     path = tmp_path / "corpus.jsonl"
     write_corpus(path, threads)
     assert read_corpus(path) == threads
@@ -136,7 +145,7 @@ def test_pools_can_be_drawn_for_the_corpus() -> None:
         conversation(name, 14)._replace(replies=tuple(said(f"{name}{at}", 50 - at, f"{name} {at}") for at in range(14)))
         for name in ("one", "two", "three")
     ]
-    threads = [thread.to_thread() for thread in refine(given, Spellings({}, []), Rules()).threads]
+    threads = [thread.to_thread() for thread in refined(given).threads]
     pools = paper_pools(threads, distractors=20, seed=1).pools
     for thread in threads:
         pool = set(pools[thread.thread_id])

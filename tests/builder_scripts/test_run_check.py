@@ -70,6 +70,7 @@ def test_good_settings_pass(tmp_path: Path) -> None:
         ),
         ({"refine": {"min_answers": 9, "max_answers": 3}}, "--min-answers 9 --max-answers 3"),
         ({"pools": {"designs": ["paper", "paper"]}}, "designs of pools: found paper, paper"),
+        ({"annotate": {"labels": "x", "majority": True}}, "--labels takes the place of the annotators; leave out"),
         ({"baseline": {"pools": "fresh"}, "pools": {"designs": ["paper"]}}, "baseline.pools is fresh, expected"),
         ({"baseline": {"model": "lexicall"}}, "baseline.model: no system 'lexicall'; did you mean lexical"),
         ({"release": {"name": "a b"}}, "the release is named 'a b'"),

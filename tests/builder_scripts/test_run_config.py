@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 
-from builder_scripts.audio.cli import audio
-from builder_scripts.extract.cli import extract
+from builder_scripts.cli import app
 from builder_scripts.pipeline.config import RunConfig, read_config
-from builder_scripts.pools.cli import pools
-from builder_scripts.queries.cli import queries
-from builder_scripts.release.cli import release
-from builder_scripts.release.options import Options
-from builder_scripts.threads.cli import threads
+from builder_scripts.release.options import ReleaseOptions
 from musicrs_metric.errors import UserError
 
 SMALLEST: dict[str, Any] = {"work": "work", "mine": {"dumps": ["/dumps", "more"]}, "release": {"name": "mine"}}
@@ -57,7 +52,6 @@ def test_the_example(tmp_path: Path) -> None:
         ({"pools": {"designs": ["best"]}}, "pools.designs.0 is 'best', expected: 'paper', 'balanced' or 'fresh'"),
         ({"mine": {"dumps": ["a"], "subreddits": ["a b"]}}, "mine.subreddits.0: found 'a b', expected the name of a"),
         ({"extract": {"max_failures": 2}}, "extract.max_failures is 2, expected: less than or equal to 1"),
-        ({"annotate": {"labels": "x", "majority": True}}, "annotate: labels take the place of the annotators"),
         ({"work": None}, "work is null, expected: .*path"),
     ],
 )
@@ -77,29 +71,45 @@ def test_no_settings(tmp_path: Path, text: str, told: str) -> None:
         read_config(tmp_path / "none.yaml")
 
 
+PLURALS = {"subreddit": "subreddits", "kind": "kinds", "genre": "genres", "design": "designs"}
+
+
 @pytest.mark.parametrize(
-    ("section", "command", "other"),
+    ("section", "command", "only_in_file", "only_in_command"),
     [
-        ("threads", threads, {"work"}),
-        ("extract", extract, {"work", "estimate"}),
-        ("queries", queries, {"work", "estimate"}),
-        ("audio", audio, {"work", "limit", "retry_failed"}),
-        ("pools", pools, {"work", "design", "unjudged"}),
-        ("release", release, {"work", "name"}),
+        ("mine", "mine", set(), set()),
+        ("threads", "threads", set(), set()),
+        ("extract", "extract", set(), {"estimate"}),
+        ("queries", "queries", set(), {"estimate"}),
+        ("refine", "refine", set(), set()),
+        ("audio", "audio", set(), {"limit", "retry-failed"}),
+        ("annotate", "annotate settle", {"skip"}, set()),
+        ("pools", "pools", set(), {"unjudged"}),
+        ("release", "release", set(), set()),
     ],
 )
-def test_same_as_on_the_command_line(section: str, command: Any, other: set[str]) -> None:
-    """A section has the options of its command, with the same defaults."""
+def test_same_as_on_the_command_line(
+    section: str, command: str, only_in_file: set[str], only_in_command: set[str]
+) -> None:
+    """A section has the options of its command, with the same defaults and bounds."""
+    found: Any = get_command(app)
+    for name in command.split():
+        found = found.commands[name]
+    options = {parameter.opts[0].removeprefix("--"): parameter for parameter in found.params}
     ours = RunConfig.model_fields[section].annotation
     assert ours is not None
-    fields = {name: field.default for name, field in ours.model_fields.items()}
-    options = {name: parameter.default for name, parameter in inspect.signature(command).parameters.items()}
-    wanted = {name: default for name, default in options.items() if name not in other}
-    assert {name: fields.get(name) for name in wanted} == wanted
+    fields = {name.replace("_", "-"): field for name, field in ours.model_fields.items() if name not in only_in_file}
+    names = {PLURALS.get(name, name) for name in options}
+    assert names == {*fields, *only_in_command, "work"}
+    for name, option in options.items():
+        field = fields.get(PLURALS.get(name, name))
+        if field is not None and not isinstance(field.default, list | dict):
+            assert option.default == (None if field.is_required() else field.default)
+            assert option.help
 
 
 @pytest.mark.parametrize("name", ["musicrs", "MusiCRS", "", "../up", "a/b", "-x", "x" * 97])
 def test_names(name: str) -> None:
     """A release is a folder of its own, and never takes the published dataset's name."""
     with pytest.raises(UserError, match="another name than the published"):
-        Options(name)
+        ReleaseOptions(name=name).check()

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
-from builder_scripts.threads.rules import Rules
+from builder_scripts.threads.options import ThreadsOptions
 from builder_scripts.threads.run import run
 from musicrs_metric.errors import UserError
 
@@ -36,7 +36,7 @@ def by_spark(done: Done, tmp_path_factory: pytest.TempPathFactory) -> Work:
     with pytest.MonkeyPatch.context() as patch:  # a Java that starts fast rather than one that runs fast
         java = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
         patch.setenv("PYSPARK_SUBMIT_ARGS", java)
-        run(work, Rules(), "spark")
+        run(work, ThreadsOptions(engine="spark"))
     return work
 
 
@@ -78,11 +78,11 @@ def test_no_java(filtered: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match="needs Java 17"):
-        run(filtered, Rules(min_replies=4), "spark")
+        run(filtered, ThreadsOptions(min_replies=4, engine="spark"))
 
 
 def test_no_pyspark(filtered: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pyspark, the extra that brings it is told."""
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     with pytest.raises(UserError, match=r"pip install 'musicrs\[spark\]'"):
-        run(filtered, Rules(min_replies=4), "spark")
+        run(filtered, ThreadsOptions(min_replies=4, engine="spark"))

@@ -84,7 +84,7 @@ LISTED = Takedown(("t3_abq123", "t1_k2def01", "jNQXAC9IVRw", "u/harbour_venn", "
 )  # fmt: skip
 def test_no_trace(trace: str) -> None:
     """Whatever form a text has it in, nothing that names what was taken down is left, and what surrounds it is."""
-    left = LISTED.blot(f"so {trace} there").lower()
+    left = LISTED.redact(f"so {trace} there").lower()
     assert not [
         name for name in ("abq123", "k2def01", "jnqxac9ivrw", "harbour", "_metal", "s/metal", "u/") if name in left
     ]
@@ -102,20 +102,20 @@ def test_no_trace(trace: str) -> None:
 )  # fmt: skip
 def test_no_more_than_that(other: str) -> None:
     """Longer ids and names, ids of another kind, and words that are also ids stay."""
-    assert LISTED.blot(f"so {other} there") == f"so {other} there"
+    assert LISTED.redact(f"so {other} there") == f"so {other} there"
 
 
 def test_the_words_of_a_link() -> None:
     """They go where they are the title of the thread, and stay where they are not."""
     link = "https://www.reddit.com/r/jazz/comments/abq123/a_song_like_this/"
-    assert LISTED.blot(f"[A song like this?]({link}), [here]({link})") == "[removed], [here]([removed])"
+    assert LISTED.redact(f"[A song like this?]({link}), [here]({link})") == "[removed], [here]([removed])"
 
 
 def test_cases(cases: Path) -> None:
     """Case P03."""
     for line in (cases / "p03_ids_in_links.jsonl").read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
-        left = Takedown(tuple(case["taken_down"])).blot(case["text"])
+        left = Takedown(tuple(case["taken_down"])).redact(case["text"])
         assert [part for part in case["gone"] if part in left] == []
         assert [part for part in case["kept"] if part not in left] == []
 
@@ -146,4 +146,4 @@ def test_an_author(tmp_path: Path) -> None:
     shown = listed.published(names)
     assert shown.ids == ("t3_p1", "t1_c2", f"u/{names.of('ann_b')}")
     assert shown.with_authored(work, names).ids[:3] == shown.ids  # a published list can be used again
-    assert listed.blot(f"u/{names.of('ann_b')} and u/Ann_B") == "[removed] and [removed]"
+    assert listed.redact(f"u/{names.of('ann_b')} and u/Ann_B") == "[removed] and [removed]"

@@ -17,10 +17,8 @@ from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
 from builder_scripts.threads import filters
-from builder_scripts.threads.months import Month, months_of, suspect_note
-from builder_scripts.threads.rules import Rules
-from builder_scripts.threads.run import run
-from builder_scripts.threads.schema import replies_schema, threads_schema
+from builder_scripts.threads.options import ThreadsOptions
+from builder_scripts.threads.run import Month, months_of, replies_schema, run, suspect_note, threads_schema
 from musicrs_metric.errors import UserError
 
 from .conftest import Made, mine
@@ -92,7 +90,7 @@ def test_schemas(filtered: Work) -> None:
 def test_a_second_run_does_nothing(filtered: Work) -> None:
     """The same rules on the same rows are not applied again; other rules are."""
     before = filtered.threads.stat().st_mtime_ns
-    assert run(filtered, Rules())[1] is False
+    assert run(filtered, ThreadsOptions())[1] is False
     assert filtered.threads.stat().st_mtime_ns == before
 
 
@@ -114,7 +112,7 @@ def lines(*changes: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     return [{**common, **own[kind], "at": at, **change} for at, change in enumerate(changes)]
 
 
-def verdicts(submissions: Rows, comments: Rows, rules: Rules) -> list[str | None]:
+def verdicts(submissions: Rows, comments: Rows, rules: ThreadsOptions) -> list[str | None]:
     """Verdicts of the submissions, then of the comments."""
     schema = {
         "dump": "string", "at": "int64", "retrieved_on": "int64", "author": "string", "bot": "bool",
@@ -141,7 +139,7 @@ def verdicts(submissions: Rows, comments: Rows, rules: Rules) -> list[str | None
     return [row["reason"] for rows in found for row in rows]
 
 
-ALONE = Rules(min_replies=1)
+ALONE = ThreadsOptions(min_replies=1)
 
 
 @pytest.mark.parametrize(
@@ -169,9 +167,9 @@ def test_deletions_are_respected() -> None:
     copies = lines({"retrieved_on": 100}, {"retrieved_on": 200, "withdrawn": "marker"}, kind="submissions")
     reply = lines({}, kind="comments")
     assert verdicts(copies, reply, ALONE) == ["duplicate", "deleted", "thread_left_out"]
-    assert verdicts(copies, reply, Rules(min_replies=1, keep_deleted=True)) == [None, "duplicate", None]
+    assert verdicts(copies, reply, ThreadsOptions(min_replies=1, keep_deleted=True)) == [None, "duplicate", None]
     never = lines({"withdrawn": "marker"}, kind="submissions")
-    assert verdicts(never, reply, Rules(min_replies=1, keep_deleted=True)) == ["deleted", "thread_left_out"]
+    assert verdicts(never, reply, ThreadsOptions(min_replies=1, keep_deleted=True)) == ["deleted", "thread_left_out"]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +195,9 @@ def test_replies_of_the_asker(said: bool | None) -> None:
     own = {"comment_id": "t1_own", "is_submitter": said, "author": "a"}
     others = [{"comment_id": f"t1_{n}", "author": "b", "is_submitter": False if said else None} for n in range(3)]
     two, three = lines(own, *others[:2], kind="comments"), lines(own, *others, kind="comments")
-    assert verdicts(thread, two, Rules()) == [None] * 4
-    assert verdicts(thread, two, Rules(asker_counts=False)) == ["few_replies"] * 4
-    assert verdicts(thread, three, Rules(asker_counts=False)) == [None] * 5
+    assert verdicts(thread, two, ThreadsOptions()) == [None] * 4
+    assert verdicts(thread, two, ThreadsOptions(asker_counts=False)) == ["few_replies"] * 4
+    assert verdicts(thread, three, ThreadsOptions(asker_counts=False)) == [None] * 5
 
 
 @pytest.mark.parametrize(
@@ -219,9 +217,9 @@ def test_replies_by_rule(change: Mapping[str, Any], reason: str | None, kept_by:
     good = [{"comment_id": f"t1_{n}"} for n in range(3)]
     comments = lines(change, *good, kind="comments")
     submissions = lines({}, kind="submissions")
-    assert verdicts(submissions, comments, Rules()) == [None, reason, None, None, None]
+    assert verdicts(submissions, comments, ThreadsOptions()) == [None, reason, None, None, None]
     if kept_by:
-        assert verdicts(submissions, comments, Rules(**kept_by)) == [None] * 5
+        assert verdicts(submissions, comments, ThreadsOptions(**kept_by)) == [None] * 5
 
 
 @pytest.mark.parametrize(
@@ -237,14 +235,17 @@ def test_submissions_by_rule(change: Mapping[str, Any], reason: str, kept_by: di
     reply = lines({}, kind="comments")
     assert verdicts(lines(change, kind="submissions"), reply, ALONE) == [reason, "thread_left_out"]
     if kept_by:
-        assert verdicts(lines(change, kind="submissions"), reply, Rules(min_replies=1, **kept_by)) == [None, None]
+        assert verdicts(lines(change, kind="submissions"), reply, ThreadsOptions(min_replies=1, **kept_by)) == [
+            None,
+            None,
+        ]
 
 
 @pytest.mark.parametrize(("n", "kept"), [(2, False), (3, True)])
 def test_three_replies(n: int, kept: bool) -> None:
     """A thread needs three replies that pass, by whomever; copies of one are one."""
     comments = lines(*({"comment_id": f"t1_{i}"} for i in range(n)), {"comment_id": "t1_0"}, kind="comments")
-    reasons = verdicts(lines({}, kind="submissions"), comments, Rules())
+    reasons = verdicts(lines({}, kind="submissions"), comments, ThreadsOptions())
     assert reasons.count(None) == (n + 1) * kept
     assert reasons.count("few_replies") == (n + 1) * (not kept)
     assert reasons.count("duplicate") == 1
@@ -272,7 +273,7 @@ def test_duplicates_and_deletions(tmp_path: Path, keep_deleted: bool) -> None:
     write_dump(tmp_path / "RC_1.zst", [line for line in written if b"link_id" in line])
     work = Work(tmp_path / "work")
     mine([tmp_path], work)
-    manifest, _ = run(work, Rules(min_replies=2, keep_deleted=keep_deleted))
+    manifest, _ = run(work, ThreadsOptions(min_replies=2, keep_deleted=keep_deleted))
     assert manifest.counts["comments"].dropped["orphan"] == 1
     threads = [(thread["thread_id"], thread["score"]) for thread in read(work.threads)]
     replies = [(reply["comment_id"], reply["body"], reply["score"]) for reply in read(work.replies)]
@@ -321,7 +322,7 @@ def test_suspect_months_are_told(tmp_path: Path) -> None:
 def test_nothing_mined(tmp_path: Path) -> None:
     """Without mined rows the command to run first is told."""
     with pytest.raises(UserError, match="mine` to its end first"):
-        run(Work(tmp_path), Rules())
+        run(Work(tmp_path), ThreadsOptions())
 
 
 def test_one_kind_is_missing(tmp_path: Path) -> None:
@@ -329,7 +330,7 @@ def test_one_kind_is_missing(tmp_path: Path) -> None:
     write_dump(tmp_path / "RS_1.zst", [b"{}\n"])
     mine([tmp_path], Work(tmp_path / "work"))
     with pytest.raises(UserError, match="no comments were mined"):
-        run(Work(tmp_path / "work"), Rules())
+        run(Work(tmp_path / "work"), ThreadsOptions())
 
 
 def test_rows_are_gone(tmp_path: Path) -> None:
@@ -340,7 +341,7 @@ def test_rows_are_gone(tmp_path: Path) -> None:
     mine([tmp_path], work)
     (work.comments / "RC_1.parquet").unlink()
     with pytest.raises(UserError, match=r"RC_1\.parquet: no such file"):
-        run(work, Rules())
+        run(work, ThreadsOptions())
 
 
 def test_no_rows_at_all(tmp_path: Path) -> None:
@@ -349,7 +350,7 @@ def test_no_rows_at_all(tmp_path: Path) -> None:
         write_dump(tmp_path / name, [b'{"subreddit":"pics","id":"a"}\n'])
     work = Work(tmp_path / "work")
     mine([tmp_path], work)
-    manifest, _ = run(work, Rules())
+    manifest, _ = run(work, ThreadsOptions())
     assert [counts.to_dict() for counts in manifest.counts.values()] == [{"in": 0, "kept": 0, "dropped": {}}] * 2
     assert pq.read_schema(work.threads).equals(threads_schema())
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
-from builder_scripts.threads.rules import Rules
+from builder_scripts.threads.options import ThreadsOptions
 from builder_scripts.threads.run import run
 from musicrs_metric.errors import UserError
 
@@ -38,7 +38,7 @@ def test_by_an_independent_count(tmp_path: Path, seed: int) -> None:
     world = World(seed)
     work = made(tmp_path, world)
     for asker_counts in (True, False):
-        manifest, _ = run(work, Rules(asker_counts=asker_counts))
+        manifest, _ = run(work, ThreadsOptions(asker_counts=asker_counts))
         threads = {row["thread_id"] for row in pq.read_table(work.threads).to_pylist()}
         replies = {row["comment_id"] for row in pq.read_table(work.replies).to_pylist()}
         assert (threads, replies) == expected(world.posts, world.replies, asker_counts)
@@ -103,7 +103,7 @@ def test_rows_of_an_earlier_version(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"mined by an earlier version \(rows 1, now 2\).* run `python -m .* mine`"
     ) as told:
-        run(work, Rules())
+        run(work, ThreadsOptions())
     assert "\n" not in str(told.value)
     again = CliRunner().invoke(app, ["mine", str(tmp_path / "dumps"), "--work", str(work.root), "--subreddit", "jazz"])
     assert (again.exit_code, "all dumps are mined again" in again.stderr) == (0, True)
@@ -121,7 +121,7 @@ def test_cases(cases: Path, tmp_path: Path, case: str, threads: int, replies: in
     """Cases P01, R17, R19, R21, R25."""
     work = Work(tmp_path / "work")
     mined = mine([cases / case], work, ["jazz"]).counts()
-    counts = run(work, Rules())[0].counts
+    counts = run(work, ThreadsOptions())[0].counts
     assert (counts["submissions"].kept, counts["comments"].kept) == (threads, replies)
     assert counts["comments"].dropped == dropped
     assert mined["submissions"].dropped == ({"malformed": 1} if case == "r21" else {})

@@ -159,9 +159,9 @@ def test_a_design_without_a_rule_is_refused(
 ) -> None:
     """A new name in the enumeration draws no pools of another design (case M19)."""
     assert set(DESIGNS) == set(Design)
-    new = StrEnum("Design", {"HARD": "hard"})
+    hard = StrEnum("hard", ["HARD"])
     with pytest.raises(UserError, match="pool design 'hard': no rule in DESIGNS"):
-        draw_pools(threads, new.HARD)  # type: ignore[arg-type]
+        draw_pools(threads, hard.HARD)  # type: ignore[arg-type]
     monkeypatch.delitem(DESIGNS, Design.PAPER)
     out = tmp_path / "pools.jsonl"
     outcome = CliRunner().invoke(app, ["pools", "mini", "--design", "paper", "--out", str(out)])
