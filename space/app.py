@@ -11,8 +11,8 @@ from starlette.middleware import Middleware
 
 from musicrs_metric.errors import UserError
 
-from .factory import open_desk
-from .service import Desk
+from .factory import make_service
+from .service import LeaderboardService
 from .settings import Settings
 from .views.address import TABS, Address
 from .views.conversations import Conversations
@@ -21,7 +21,7 @@ from .views.page import Page
 from .views.submit import intro
 from .web.api import caller_at, expose, in_one_sentence
 from .web.errors import handlers
-from .web.middleware import Blocks, Gate
+from .web.middleware import Blocks, RequestLimits
 from .web.public import routes
 from .web.submit_form import SubmitForm
 
@@ -29,51 +29,55 @@ _HERE = Path(__file__).parent
 _HOUR_S = 3_600  # after which an upload is removed from the disk; what was taken lies in the store
 
 
-def build(desk: Desk, page: Page) -> gr.Blocks:
+def build(service: LeaderboardService, page: Page) -> gr.Blocks:
     """Make the page and the endpoints for programs.
 
     Args:
-        desk: The board with its limits.
+        service: The board with its limits.
         page: What is shown of it.
     """
 
     def file(asked: Any) -> dict[str, str]:
         with in_one_sentence():
             named = _names(asked)
-            return file_of(desk, page.settle(Address.read(_names(named.get("address")))), named.get("what"))
+            return file_of(
+                service, page.normalise_address(Address.read(_names(named.get("address")))), named.get("what")
+            )
 
     with Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
-        frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
+        header = html_panel(
+            elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file]
+        )
         tabs: dict[str, gr.Column] = {}
         sheets: dict[str, gr.HTML] = {}
         plots: dict[str, gr.Plot] = {}
         below: dict[str, gr.HTML] = {}
         for name in TABS:
             with gr.Column(visible=name == TABS[0], elem_id=f"tab-{name}", elem_classes="tab") as tabs[name]:
-                sheets[name] = _sheet()
+                sheets[name] = html_panel()
                 if name in ("compare", "genres"):
                     plots[name] = gr.Plot(show_label=False, container=False, elem_id=f"plot-{name}")
-                    below[name] = _sheet()
+                    below[name] = html_panel()
                 if name == "submit":
-                    SubmitForm(desk, _sheet)
-        drawer, notice = _sheet(elem_id="drawer"), _sheet(elem_id="notice")
+                    SubmitForm(service, html_panel)
+        drawer, notice = html_panel(elem_id="drawer"), html_panel(elem_id="notice")
         single = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
-        said = intro(len(desk.board.data.designs[0].references), desk.settings.limits)
+        said = intro(len(service.board.data.designs[0].references), service.settings.limits)
 
         def show(given: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
             asked = Address.read(given)
-            here = page.settle(asked)
-            made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
-            made |= {frame: page.frame(here, asked, Address.unknown(given)), drawer: page.details(here)}
-            made[notice] = page.for_owners() if _is_owner(desk, request) else ""
-            if here.tab == "submit":
+            address = page.normalise_address(asked)
+            made: dict[Any, Any] = {tab: gr.update(visible=name == address.tab) for name, tab in tabs.items()}
+            made |= {header: page.header(address, asked, Address.unknown(given)), drawer: page.details(address)}
+            made[notice] = page.for_owners() if _is_owner(service, request) else ""
+            if address.tab == "submit":
                 made[sheets["submit"]] = said
-            elif here.tab in plots:
-                shown = page.compare(here) if here.tab == "compare" else page.genres(here)
-                made[sheets[here.tab]], made[below[here.tab]] = shown.above, shown.below
-                made[plots[here.tab]] = gr.update(value=shown.figure, visible=shown.figure is not None)
+            elif address.tab in plots:
+                shown = page.compare(address) if address.tab == "compare" else page.genres(address)
+                made[sheets[address.tab]], made[below[address.tab]] = shown.above, shown.below
+                made[plots[address.tab]] = gr.update(value=shown.figure, visible=shown.figure is not None)
             else:
-                made[sheets[here.tab]] = single[here.tab](here)
+                made[sheets[address.tab]] = single[address.tab](address)
             return made
 
         def navigate(event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
@@ -84,11 +88,11 @@ def build(desk: Desk, page: Page) -> gr.Blocks:
             with in_one_sentence():
                 return show(dict(request.query_params), request)
 
-        outputs = [frame, drawer, notice, *tabs.values(), *sheets.values(), *plots.values(), *below.values()]
+        outputs = [header, drawer, notice, *tabs.values(), *sheets.values(), *plots.values(), *below.values()]
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
-        for event, answer in ((frame.input, navigate), (blocks.load, arrive)):
+        for event, answer in ((header.input, navigate), (blocks.load, arrive)):
             event(answer, None, outputs, trigger_mode="multiple", **quiet).then(None, js="() => space.shown()")
-        expose(desk)
+        expose(service)
     blocks.queue(max_size=None, default_concurrency_limit=None)
     return blocks
 
@@ -104,20 +108,20 @@ def serve(settings: Settings, *, host: str, port: int) -> None:
     Raises:
         UserError: The dataset cannot be read, or the port is taken.
     """
-    desk = open_desk(settings)
-    desk.board.snapshot()  # the first reader need not wait
-    page = Page(desk.board, Conversations(settings.dataset))
+    service = make_service(settings)
+    service.board.snapshot()  # the first reader need not wait
+    page = Page(service.board, Conversations(settings.dataset))
     try:
-        build(desk, page).launch(server_name=host, server_port=port, **launch_options(desk, page))
+        build(service, page).launch(server_name=host, server_port=port, **launch_options(service, page))
     except OSError as error:
         raise UserError(f"port {port} of {host} cannot be used; it may be taken: give another with --port") from error
 
 
-def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
+def launch_options(service: LeaderboardService, page: Page) -> dict[str, Any]:
     """What `gr.Blocks.launch` needs to serve the page as it is meant to look, and no more than it is meant to give.
 
     Args:
-        desk: The board with its limits.
+        service: The board with its limits.
         page: Whose clips may be fetched.
     """
     style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
@@ -132,11 +136,11 @@ def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
             button_primary_background_fill_hover="*primary_700",
         ),
         "allowed_paths": [str(page.conversations.folder)],
-        "max_file_size": desk.settings.limits.upload_bytes,
+        "max_file_size": service.settings.limits.upload_bytes,
         "app_kwargs": {
-            "routes": routes(desk),
+            "routes": routes(service),
             "exception_handlers": handlers(),
-            "middleware": [Middleware(Gate, desk=desk)],
+            "middleware": [Middleware(RequestLimits, service=service)],
         },
         "enable_monitoring": False,  # its page is open to all, and prints the address of another into the log
         "footer_links": ["api"],
@@ -145,8 +149,8 @@ def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
     }
 
 
-def _is_owner(desk: Desk, request: gr.Request) -> bool:
-    return caller_at(desk, request) in {f"user {name}" for name in desk.settings.owners}
+def _is_owner(service: LeaderboardService, request: gr.Request) -> bool:
+    return caller_at(service, request) in {f"user {name}" for name in service.settings.owners}
 
 
 def _names(sent: Any) -> Mapping[str, Any]:
@@ -154,6 +158,6 @@ def _names(sent: Any) -> Mapping[str, Any]:
     return sent if isinstance(sent, dict) else {}
 
 
-def _sheet(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:
+def html_panel(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:
     """A part of the page; what stands in it is laid out by `page.css` alone."""
     return gr.HTML(js_on_load=js_on_load, apply_default_css=False, elem_classes="sheet", **options)

@@ -7,9 +7,9 @@ from musicrs_metric.errors import UserError
 from .board.board import Board
 from .board.data import Data, load_data
 from .intake import Form, take
-from .service import Desk
+from .service import LeaderboardService
 from .settings import Settings
-from .store import Store
+from .store import SubmissionStore
 from .store.local import LocalStore
 from .submission import Submission
 
@@ -17,7 +17,7 @@ SUBMISSIONS = "submissions"
 CACHE = "cache"
 
 
-def open_desk(settings: Settings) -> Desk:
+def make_service(settings: Settings) -> LeaderboardService:
     """Read the data, open the store and make the board ready.
 
     Args:
@@ -27,10 +27,10 @@ def open_desk(settings: Settings) -> Desk:
         UserError: The dataset cannot be read, or a results repository is named without a token.
     """
     data = load_data(settings.dataset)
-    return Desk(settings, Board(data, open_store(settings, data), settings.results / CACHE))
+    return LeaderboardService(settings, Board(data, open_store(settings, data), settings.results / CACHE))
 
 
-def open_store(settings: Settings, data: Data) -> Store:
+def open_store(settings: Settings, data: Data) -> SubmissionStore:
     """Open the folder, or the repository on the Hub with the folder before it.
 
     Raises:

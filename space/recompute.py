@@ -12,7 +12,7 @@ from musicrs_metric.scoring import Scores
 from .board.cache import Cache
 from .board.data import Data
 from .board.judging import judge
-from .store import SetAside, Store
+from .store import SetAside, SubmissionStore
 from .store.files import file_name
 from .submission import Entry
 
@@ -52,7 +52,7 @@ class Recomputed(NamedTuple):
 
 
 def recompute(
-    data: Data, store: Store, cache: Cache, step: Callable[[int, int], None] = lambda _done, _of: None
+    data: Data, store: SubmissionStore, cache: Cache, step: Callable[[int, int], None] = lambda _done, _of: None
 ) -> Recomputed:
     """Score every submission again, keep the new scores, and tell what differs from the old ones.
 

@@ -47,7 +47,7 @@ class Submitted:
         return about | {"row": None if self.row is None else plain_line(line_of(self.row))}
 
 
-class Desk:
+class LeaderboardService:
     """The board with its limits. Safe to use from many threads.
 
     Args:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, plain
 
-from ..store import SetAside, Store
+from ..store import SetAside, SubmissionStore
 from ..store.files import file_name
 from ..submission import Entry, Submission
 from .cache import Cache
@@ -69,7 +69,7 @@ class Board:
         cache: Folder of what was computed before, which may be deleted at any time; None keeps nothing on disk.
     """
 
-    def __init__(self, data: Data, store: Store, cache: Path | None) -> None:
+    def __init__(self, data: Data, store: SubmissionStore, cache: Path | None) -> None:
         self.data, self.store = data, store
         self._cache, self._rank = Cache(cache), Ranking(cache)
         self._judged: dict[str, Judged] = {}

@@ -84,7 +84,7 @@ class Pairing:
         return row
 
 
-def gains(rows: Sequence[Row]) -> list[Gain]:
+def modality_gains(rows: Sequence[Row]) -> list[Gain]:
     """Find the systems that were run both with one modality and with both.
 
     Args:

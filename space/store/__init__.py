@@ -37,7 +37,7 @@ class SetAside(NamedTuple):
     reason: str
 
 
-class Store(Protocol):
+class SubmissionStore(Protocol):
     """Keeps submissions; safe to use from many threads and processes at once."""
 
     def put(self, submission: Submission) -> Receipt:

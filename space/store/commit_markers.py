@@ -10,7 +10,7 @@ from pathlib import Path
 from .files import is_key
 
 
-class Marks:
+class CommitMarkers:
     """A set of keys that outlives a process; each is an empty file.
 
     A mark may be lost, for the repository tells again what is in it; a mark is never set before its commit was made.

@@ -26,7 +26,7 @@ from musicrs_metric.runs.predictions import Prediction
 
 from ..submission import Entry, Submission
 from . import Receipt, SetAside
-from .commit_markers import Marks
+from .commit_markers import CommitMarkers
 from .files import SUFFIX, StoredFileError, file_name, is_key, read_submission
 from .inbox import Inbox
 from .local import LocalStore
@@ -86,7 +86,7 @@ class HubStore:
     ) -> None:
         self.local = LocalStore(folder)
         self.repo, self.pace, self.largest = repo, pace, largest
-        self._marks = Marks(self.local.folder / ".committed" / repo.repo)
+        self._markers = CommitMarkers(self.local.folder / ".committed" / repo.repo)
         self._inbox = Inbox(repo, accept, largest)
         self._lock = FileLock(self.local.folder / ".hub.lock")  # one process at a time speaks to the Hub
         self._changed = threading.Condition()
@@ -115,7 +115,7 @@ class HubStore:
     def put(self, submission: Submission) -> Receipt:
         """Keep a submission; it is "stored" only where its commit was made while the sender waited."""
         receipt = self.local.put(submission)
-        if not self._marks.has(submission.key):
+        if not self._markers.has(submission.key):
             self._wake.set()
             if not self._committed_soon(submission.key):
                 return Receipt(submission.key, "queued")
@@ -139,7 +139,7 @@ class HubStore:
 
     def waiting(self) -> list[str]:
         """The keys of what is not committed yet."""
-        committed = self._marks.all()
+        committed = self._markers.all()
         return [entry.key for entry in self.local.entries() if entry.key not in committed]
 
     def problem(self) -> str | None:
@@ -192,7 +192,7 @@ class HubStore:
         added = {f"{SUBMISSIONS}/{file_name(key)}": (self.local.folder / file_name(key)).read_bytes() for key in keys}
         title = count(len(keys), "submission") if keys else "What was in the inbox is here already"
         self.repo.commit(added, answered, parent=commit, title=title)
-        self._marks.add(keys)
+        self._markers.add(keys)
         self._inbox.removed(answered)
         return True
 
@@ -213,9 +213,9 @@ class HubStore:
             list(readers.map(lambda file: self._fetch(file, commit), new))
         here = {file_name(entry.key) for entry in self.local.entries()}
         names = {Path(file.path).name for file in named}
-        self._marks.add(name.removesuffix(SUFFIX) for name in names & here)
-        missing = {key for key in self._marks.all() if file_name(key) not in names}
-        settled = missing & self._marks.older_than(self.pace.settled_s)
+        self._markers.add(name.removesuffix(SUFFIX) for name in names & here)
+        missing = {key for key in self._markers.all() if file_name(key) not in names}
+        settled = missing & self._markers.older_than(self.pace.settled_s)
         for key in settled:
             self._withdraw(key)
         self._inbox.read(commit, self.local)
@@ -238,13 +238,13 @@ class HubStore:
         if file.exists():
             shutil.move(file, aside / file.name)
             _LOG.warning("%s was removed from %s and is withdrawn", key, self.repo.repo)
-        self._marks.remove(key)
+        self._markers.remove(key)
 
     def _committed_soon(self, key: str) -> bool:
         """Wait for a commit as long as a sender is patient, and no longer than there is hope for it."""
         until = time.monotonic() + self.pace.patience_s
         with self._changed:
-            while not self._marks.has(key):
+            while not self._markers.has(key):
                 left = until - time.monotonic()
                 if left <= 0 or self._due > until or not self._thread.is_alive():
                     return False

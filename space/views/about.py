@@ -6,7 +6,7 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.citation import BIBTEX
 
 from ..board.lines import Line
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .html import Html, join, tag
 
@@ -14,19 +14,19 @@ _PAPER = "https://arxiv.org/abs/2509.19469"
 _SUBMIT = "musicrs-metric submit runs/mine --space URL"
 
 
-def about(chance: Line, here: Address) -> Html:
+def about(chance: Line, address: Address) -> Html:
     """Make the tab.
 
     Args:
         chance: The line of chance on the design of pools that is shown.
-        here: The page as it is.
+        address: What the page shows.
     """
     return tag(
         "article",
         *_task(),
         *_table(chance),
         *_artefacts(),
-        *_taking_part(here),
+        *_taking_part(address),
         tag("h2", "Cite"),
         tag("pre", BIBTEX.strip(), tabindex=0),
         class_="text",
@@ -49,7 +49,7 @@ def _task() -> tuple[Html, ...]:
 
 
 def _table(chance: Line) -> tuple[Html, ...]:
-    level = words.percent(chance.values.get("recall@20"))
+    level = display_names.percent(chance.values.get("recall@20"))
     points = (
         (
             "Scores",
@@ -108,7 +108,7 @@ def _artefacts() -> tuple[Html, ...]:
     )
 
 
-def _taking_part(here: Address) -> tuple[Html, ...]:
+def _taking_part(address: Address) -> tuple[Html, ...]:
     return (
         tag("h2", "Take part"),
         tag(
@@ -116,7 +116,7 @@ def _taking_part(here: Address) -> tuple[Html, ...]:
             "Write one JSON object a thread, ",
             tag("code", '{"thread_id": "t3_...", "ranking": ["best", "next", ...]}'),
             ", in any order, from any language, and send the file on the tab ",
-            tag("a", "Submit", href=here.to(tab="submit"), data_go=True),
+            tag("a", "Submit", href=address.to(tab="submit"), data_go=True),
             " or from the command line:",
         ),
         tag("pre", _SUBMIT, tabindex=0),

@@ -10,28 +10,28 @@ from musicrs_metric.compare.formats import p_value
 from musicrs_metric.compare.results import Comparison, Effect, Pair
 
 from ..board.rows import Row
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .differences import difference, figures, scale_of
 from .form_controls import choice, form, joined_choice, link
 from .html import Html, join, tag
-from .largest_differences import furthest
+from .largest_differences import largest_differences
 
 
-def chooser(rows: Sequence[Row], here: Address) -> Html:
+def chooser(rows: Sequence[Row], address: Address) -> Html:
     """The fields that say which two systems, and on which measure.
 
     Args:
         rows: Those that can be chosen, all on the same pools.
-        here: The page as it is.
+        address: What the page shows.
     """
     options = {"": "Choose a system", **{row.key: row.label for row in rows}}
-    first, second = here.pair
+    first, second = address.pair
     return form(
         "Choose two systems",
         joined_choice("compare", "First system", options, first),
         joined_choice("compare", "Second system", options, second),
-        choice("metric", "Measure", words.METRICS, here),
+        choice("metric", "Measure", display_names.METRICS, address),
     )
 
 
@@ -49,7 +49,7 @@ def best_pair(rows: Sequence[Row]) -> str:
     return ",".join(row.key for row in rows[:2]) if len(rows) > 1 else ""
 
 
-def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
+def nothing_chosen(rows: Sequence[Row], address: Address) -> Html:
     """What is said before two systems are chosen: what can be read here, and pairs to begin with."""
     best = rows[:3]
     pairs = [(a, b) for i, a in enumerate(best) for b in best[i + 1 :]]
@@ -64,7 +64,7 @@ def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
             "p",
             "Begin with: " if pairs else None,
             [
-                join(link(here, f"{a.label} and {b.label}", tab="compare", compare=f"{a.key},{b.key}"), tag("br"))
+                join(link(address, f"{a.label} and {b.label}", tab="compare", compare=f"{a.key},{b.key}"), tag("br"))
                 for a, b in pairs
             ],
             class_="begin",
@@ -72,7 +72,7 @@ def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
     )
 
 
-def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | None], here: Address) -> Html:
+def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | None], address: Address) -> Html:
     """The two systems in words and tables.
 
     Args:
@@ -80,23 +80,25 @@ def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | Non
         b: The second.
         found: Their comparison, `a` first, by genre.
         threads: The conversations, in the order of the rows' tables.
-        here: The page as it is; its metric is the one that is told in full.
+        address: What the page shows; its metric is the one that is told in full.
     """
-    pair = found.metrics[here.metric].pairs[0]
+    pair = found.metrics[address.metric].pairs[0]
     return tag(
         "section",
-        tag("p", *_sentence(a, b, pair, here.metric), class_="lead verdict-line"),
+        tag("p", *_sentence(a, b, pair, address.metric), class_="lead verdict-line"),
         _different_reads(a, b),
         tag(
             "div",
             tag("div", tag("h3", "By measure, in points"), _measures(a, b, found)),
             tag(
-                "div", tag("h3", f"{words.metric(here.metric)} by genre, in points"), _effects(pair.by.get("genre", {}))
+                "div",
+                tag("h3", f"{display_names.metric(address.metric)} by genre, in points"),
+                _effects(pair.by.get("genre", {})),
             ),
             class_="halves",
         ),
         tag("h3", "Thread by thread"),
-        furthest(a, b, threads, here),
+        largest_differences(a, b, threads, address),
         tag(
             "p",
             "Each point is a thread: above the dotted line the first system did better on it, below the second. Choose "
@@ -109,14 +111,14 @@ def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | Non
 
 def _sentence(a: Row, b: Row, pair: Pair, metric: str) -> Iterator[Html | str]:
     first, second = (tag("b", row.label, dir="auto") for row in (a, b))
-    size = f"{abs(pair.difference) * 100:.2f} points of {words.metric(metric)}"
+    size = f"{abs(pair.difference) * 100:.2f} points of {display_names.metric(metric)}"
     if pair.significant:
         better, worse = (first, second) if pair.difference > 0 else (second, first)
         yield from (better, " is better than ", worse, f" by {size}")
     else:
         yield from (first, " and ", second, f" cannot be told apart: {size} between them")
-    interval = words.points_interval(pair.interval)
-    yield f" (first minus second {words.points(pair.difference)}, 95 % {interval}, p {_equals(pair.p_t)})."
+    interval = display_names.points_interval(pair.interval)
+    yield f" (first minus second {display_names.points(pair.difference)}, 95 % {interval}, p {_equals(pair.p_t)})."
     if pair.detectable is not None and not pair.significant:
         apart = f"{pair.detectable * 100:.1f} points"
         yield f" These two would have to differ by {apart} to be told apart four times in five."
@@ -125,7 +127,7 @@ def _sentence(a: Row, b: Row, pair: Pair, metric: str) -> Iterator[Html | str]:
 def _different_reads(a: Row, b: Row) -> Html | None:
     if a.entry.card.reads == b.entry.card.reads:
         return None
-    said = " and ".join(words.READS[row.entry.card.reads].lower() for row in (a, b))
+    said = " and ".join(display_names.READS[row.entry.card.reads].lower() for row in (a, b))
     return tag("p", f"They do not read the same ({said}): the board does not rank them together.", class_="warn")
 
 
@@ -135,8 +137,8 @@ def _measures(a: Row, b: Row, found: Comparison) -> Html:
     lines = [
         tag(
             "tr",
-            tag("th", words.metric(metric), scope="row"),
-            *(tag("td", tag("b", words.percent(row.scores.values[metric]))) for row in (a, b)),
+            tag("th", display_names.metric(metric), scope="row"),
+            *(tag("td", tag("b", display_names.percent(row.scores.values[metric]))) for row in (a, b)),
             difference(pair.difference, pair.interval, scale),
             tag("td", p_value(pair.p_t)),
             tag("td", f"{pair.wins} / {pair.ties} / {pair.losses}"),
@@ -152,7 +154,7 @@ def _effects(effects: dict[str, Effect]) -> Html:
     lines = [
         tag(
             "tr",
-            tag("th", genre, tag("small", f" {words.plural(effect.n, 'thread')}"), scope="row"),
+            tag("th", genre, tag("small", f" {display_names.plural(effect.n, 'thread')}"), scope="row"),
             difference(effect.difference, effect.interval, scale),
         )
         for genre in in_order(effects)

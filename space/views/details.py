@@ -10,11 +10,11 @@ from musicrs_metric.compare import HEADLINE
 from musicrs_metric.scoring import Scores
 
 from ..board.rows import Row
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, outside_link, tag
-from .interval_plot import Scale, drawing
+from .interval_plot import Scale, interval_plot
 from .table import answer_shares
 
 _OUTCOMES: Mapping[str, str] = {
@@ -43,34 +43,34 @@ _CARD: Mapping[str, str] = {
 }
 
 
-def details(row: Row, here: Address) -> Html:
+def details(row: Row, address: Address) -> Html:
     """Make the panel.
 
     Args:
         row: The row.
-        here: The page as it is.
+        address: What the page shows.
     """
     card = row.entry.card
     return tag(
         "aside",
-        link(here, "×", label="Close the details", class_="close", row=""),
+        link(address, "×", label="Close the details", class_="close", row=""),
         tag("h2", row.label, tabindex=-1, dir="auto"),
         tag(
             "p",
-            f"{words.PARADIGMS[card.paradigm]} · {words.MODALITIES[card.modality]} · reads: "
-            f"{words.READS[card.reads].lower()}",
+            f"{display_names.PARADIGMS[card.paradigm]} · {display_names.MODALITIES[card.modality]} · reads: "
+            f"{display_names.READS[card.reads].lower()}",
             class_="soft",
         ),
         tag("p", row.entry.description, class_="said", dir="auto") if row.entry.description else None,
         tag("p", "Its page: ", out) if (out := outside_link(row.entry.link)) else None,
         tag("p", "Partial: threads are missing, and count as 0.", class_="warn") if row.entry.partial else None,
-        _actions(row, here),
+        _actions(row, address),
         tag("h3", "Standing"),
         tag("ul", _standing(row)),
         tag("h3", "Scores in per cent"),
         _measures(row.scores),
-        tag("h3", f"{words.metric(here.drawn)} by genre"),
-        _genres(row.scores, here.drawn),
+        tag("h3", f"{display_names.metric(address.drawn)} by genre"),
+        _genres(row.scores, address.drawn),
         tag("h3", "Answers"),
         tag("dl", _answers(row)),
         tag("h3", "Run card"),
@@ -79,12 +79,12 @@ def details(row: Row, here: Address) -> Html:
     )  # fmt: skip
 
 
-def _actions(row: Row, here: Address) -> Html:
+def _actions(row: Row, address: Address) -> Html:
     return tag(
         "p",
         tag("button", "Download its predictions", type="button", data_save=f"predictions {row.key}", class_="action"),
-        link(here, "Compare it", class_="action", tab="compare", row="", compare=f"{row.key},"),
-        link(here, "Its rankings, thread by thread", class_="action", tab="threads", row="", systems=row.key),
+        link(address, "Compare it", class_="action", tab="compare", row="", compare=f"{row.key},"),
+        link(address, "Its rankings, thread by thread", class_="action", tab="threads", row="", systems=row.key),
         class_="actions",
     )
 
@@ -103,12 +103,12 @@ def _standing(row: Row) -> Iterator[Html]:
             told += f", group {standing.group}"
         if standing.chance is not None:
             told += (
-                f"; {standing.chance.verdict} chance, {words.points(standing.chance.difference)} points from it "
-                f"{words.points_interval(standing.chance.interval)}"
+                f"; {standing.chance.verdict} chance, {display_names.points(standing.chance.difference)} points from it "
+                f"{display_names.points_interval(standing.chance.interval)}"
             )
             if standing.chance.n < row.scores.n:
-                told += f", on the {words.plural(standing.chance.n, 'thread')} with a prediction"
-        yield tag("li", tag("b", words.metric(metric)), f": {told}")
+                told += f", on the {display_names.plural(standing.chance.n, 'thread')} with a prediction"
+        yield tag("li", tag("b", display_names.metric(metric)), f": {told}")
     yield tag("li", f"Rule for {VERDICT_RULE}.", class_="soft")
 
 
@@ -118,11 +118,11 @@ def _measures(scores: Scores) -> Html:
     lines = [
         tag(
             "tr",
-            tag("th", words.metric(name), scope="row"),
-            tag("td", tag("b", words.percent(value))),
-            tag("td", words.bounds(intervals.get(name))),
-            tag("td", words.percent(chance.get(name))),
-            tag("td", words.percent(scores.ceiling[name])),
+            tag("th", display_names.metric(name), scope="row"),
+            tag("td", tag("b", display_names.percent(value))),
+            tag("td", display_names.bounds(intervals.get(name))),
+            tag("td", display_names.percent(chance.get(name))),
+            tag("td", display_names.percent(scores.ceiling[name])),
         )
         for name, value in scores.values.items()
     ]
@@ -136,12 +136,12 @@ def _genres(scores: Scores, metric: str) -> Html:
         tag(
             "tr",
             tag("th", genre, tag("small", f" {found.n}"), scope="row"),
-            tag("td", tag("b", words.percent(found.values[metric]))),
-            tag("td", words.bounds((found.interval or {}).get(metric))),
-            tag("td", words.percent((found.chance or {}).get(metric))),
+            tag("td", tag("b", display_names.percent(found.values[metric]))),
+            tag("td", display_names.bounds((found.interval or {}).get(metric))),
+            tag("td", display_names.percent((found.chance or {}).get(metric))),
             tag(
                 "td",
-                drawing(
+                interval_plot(
                     scale,
                     value=found.values[metric],
                     interval=(found.interval or {}).get(metric),
@@ -167,10 +167,10 @@ def _answers(row: Row) -> Iterator[Html]:
     yield from _item("Titles that the pool does not have", scores.n_unknown)
     yield from _item("Titles given twice", scores.n_duplicate)
     for name, share in answer_shares(row.judged.outcomes).items():
-        yield from _item(f"Outcome: {_OUTCOMES.get(name, name)}", words.share(share))
-    yield from _item("Places that the system filled itself", words.share(row.judged.answered))
+        yield from _item(f"Outcome: {_OUTCOMES.get(name, name)}", display_names.share(share))
+    yield from _item("Places that the system filled itself", display_names.share(row.judged.answered))
     for name, value in (card.audio_coverage or {}).items():
-        shown = words.share(value) if name == "threads" else f"{value:g}"
+        shown = display_names.share(value) if name == "threads" else f"{value:g}"
         yield from _item(f"Audio: {name.replace('_', ' ')}", shown)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from musicrs_metric.compare.results import Bounds
 
-from . import display_names as words
+from . import display_names
 from .html import Html, tag
-from .interval_plot import Scale, drawing
+from .interval_plot import Scale, interval_plot
 
 
 def figures(heads: Sequence[str], lines: Sequence[Html]) -> Html:
@@ -28,9 +28,9 @@ def difference(value: float, interval: Bounds | None, scale: Scale) -> Html:
     told = interval is not None and not interval[0] <= 0 <= interval[1]
     return tag(
         "td",
-        tag("b", words.points(value)),
-        tag("small", f" {words.points_interval(interval)}"),
-        drawing(scale, value=value, interval=interval, mark=0.0),
+        tag("b", display_names.points(value)),
+        tag("small", f" {display_names.points_interval(interval)}"),
+        interval_plot(scale, value=value, interval=interval, mark=0.0),
         class_=f"difference {'up' if value > 0 else 'down'}" if told else "difference",
     )  # fmt: skip
 

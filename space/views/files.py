@@ -6,17 +6,17 @@ from musicrs_metric.errors import UserError, show
 
 from ..board.export import export, file_name_of
 from ..board.lines import lines
-from ..service import Desk
+from ..service import LeaderboardService
 from .address import Address
 from .leaderboard import FORMATS
 
 
-def file_of(desk: Desk, here: Address, what: object) -> dict[str, str]:
+def file_of(service: LeaderboardService, address: Address, what: object) -> dict[str, str]:
     """Make a file.
 
     Args:
-        desk: The board.
-        here: The page as it is.
+        service: The board.
+        address: What the page shows.
         what: "table" and a format, or "predictions" and the key of a row; anything may have been sent.
 
     Returns:
@@ -25,10 +25,10 @@ def file_of(desk: Desk, here: Address, what: object) -> dict[str, str]:
     kind, _, which = what.partition(" ") if isinstance(what, str) else ("", "", "")
     try:
         if kind == "predictions":
-            return {"name": f"predictions-{which[:12]}.jsonl", "text": desk.predictions(which)}
+            return {"name": f"predictions-{which[:12]}.jsonl", "text": service.predictions(which)}
         for form in FORMATS:
             if kind == "table" and which == form:
-                return {"name": file_name_of(form), "text": export(lines(desk.board, here.query), form)}
+                return {"name": file_name_of(form), "text": export(lines(service.board, address.query), form)}
         raise UserError(f"found no file {show(what)}")
     except UserError as error:
         return {"error": str(error)}

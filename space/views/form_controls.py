@@ -8,23 +8,23 @@ from .address import STANDARD, Address
 from .html import Html, tag
 
 
-def choice(name: str, label: str, options: Mapping[str, str], here: Address) -> Html:
+def choice(name: str, label: str, options: Mapping[str, str], address: Address) -> Html:
     """A labelled list to choose from.
 
     Args:
         name: Part of the address that it sets.
         label: What it is called.
         options: Value to what it is called.
-        here: The page as it is.
+        address: What the page shows.
     """
-    chosen = getattr(here, name)
+    chosen = getattr(address, name)
     made = [tag("option", text, value=value, selected=value == chosen) for value, text in options.items()]
     return _labelled(label, tag("select", made, name=name, **_state(name, chosen)))
 
 
-def filter_choice(name: str, label: str, options: Mapping[str, str], here: Address) -> Html:
+def filter_choice(name: str, label: str, options: Mapping[str, str], address: Address) -> Html:
     """A labelled list that starts with "all"."""
-    return choice(name, label, {"": "All", **options}, here)
+    return choice(name, label, {"": "All", **options}, address)
 
 
 def joined_choice(name: str, label: str, options: Mapping[str, str], chosen: str) -> Html:
@@ -33,15 +33,15 @@ def joined_choice(name: str, label: str, options: Mapping[str, str], chosen: str
     return _labelled(label, tag("select", made, data_join=name, data_chosen=chosen))
 
 
-def search(label: str, here: Address) -> Html:
+def search(label: str, address: Address) -> Html:
     """A labelled search field."""
-    field = tag("input", type="search", name="find", value=here.find, maxlength=200, **_state("find", here.find))
+    field = tag("input", type="search", name="find", value=address.find, maxlength=200, **_state("find", address.find))
     return _labelled(label, field)
 
 
-def switch(name: str, label: str, here: Address) -> Html:
+def switch(name: str, label: str, address: Address) -> Html:
     """A tick box for a part of the address that is "yes" or "no"."""
-    chosen = getattr(here, name)
+    chosen = getattr(address, name)
     field = tag("input", type="checkbox", name=name, checked=chosen == "yes", **_state(name, chosen))
     return tag("label", field, tag("span", label), class_="switch")
 
@@ -57,18 +57,18 @@ def form(label: str, *fields: Html | None) -> Html:
 
 
 def link(
-    here: Address, *content: str | Html | None, label: str | None = None, class_: str | None = None, **changes: str
+    address: Address, *content: str | Html | None, label: str | None = None, class_: str | None = None, **changes: str
 ) -> Html:
     """A link within the page: the same page with something changed.
 
     Args:
-        here: The page as it is.
+        address: What the page shows.
         content: What the link shows.
         label: What it is called where that says too little.
         class_: Its class.
         changes: What is changed.
     """
-    return tag("a", content, href=here.to(**changes), data_go=True, aria_label=label, class_=class_)
+    return tag("a", content, href=address.to(**changes), data_go=True, aria_label=label, class_=class_)
 
 
 def _labelled(label: str, field: Html) -> Html:

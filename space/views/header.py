@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from musicrs_metric.errors import some
 
 from ..board.lines import Line
-from . import display_names as words
+from . import display_names
 from .address import TABS, Address
 from .html import Html, tag
 
 
-def frame(
-    lines: Sequence[Line], genres: int, here: Address, left_out: Sequence[str] = (), *, is_other: bool = False
+def header(
+    lines: Sequence[Line], genres: int, address: Address, left_out: Sequence[str] = (), *, is_other: bool = False
 ) -> Html:
     """Make the head of the page.
 
     Args:
         lines: All lines of the board on the first design of pools, chance first.
         genres: How many genres the data have.
-        here: The page as it is.
+        address: What the page shows.
         left_out: What the address names and there is not.
         is_other: Whether the page shows something else than the address says, which then has to follow.
     """
@@ -40,9 +40,9 @@ def frame(
             class_="title",
         ),
         tag("ul", _facts(chance, submitted, genres), class_="facts"),
-        tag("nav", [_tab(name, here) for name in TABS], class_="tabs", aria_label="Main"),
+        tag("nav", [_tab(name, address) for name in TABS], class_="tabs", aria_label="Main"),
         _left_out(left_out) if left_out else None,
-        data_address=here.to() if is_other else None,
+        data_address=address.to() if is_other else None,
     )
 
 
@@ -58,18 +58,18 @@ def _facts(chance: Line, submitted: Sequence[Line], genres: int) -> list[Html]:
         for line in submitted
         if (standing := line.standings.get("recall@20"))
     )
-    by_chance = words.percent(chance.values.get("recall@20"))
+    by_chance = display_names.percent(chance.values.get("recall@20"))
     facts = {
-        words.plural(len(submitted), "system"): f"{above} above chance on recall@20",
-        words.plural(chance.n or 0, "thread"): words.plural(genres, "genre"),
+        display_names.plural(len(submitted), "system"): f"{above} above chance on recall@20",
+        display_names.plural(chance.n or 0, "thread"): display_names.plural(genres, "genre"),
         f"{by_chance} by chance": "what a random order of each pool gets on recall@20",
     }
     return [tag("li", tag("b", fact), tag("span", told)) for fact, told in facts.items()]
 
 
-def _tab(name: str, here: Address) -> Html:
-    fresh = Address(tab=name, pools=here.pools)
+def _tab(name: str, address: Address) -> Html:
+    fresh = Address(tab=name, pools=address.pools)
     return tag(
-        "a", words.TABS[name], href=fresh.to(), data_go=True, data_tab=name,
-        aria_current="page" if name == here.tab else None,
+        "a", display_names.TABS[name], href=fresh.to(), data_go=True, data_tab=name,
+        aria_current="page" if name == address.tab else None,
     )  # fmt: skip

@@ -51,22 +51,22 @@ def join(*children: Content | Iterable[Content]) -> Html:
     return Html("".join(map(_part, children)))
 
 
-def outside_link(address: str | None) -> Html | None:
+def outside_link(url: str | None) -> Html | None:
     """A link out of the page, shown as its host, which passes no authority on; None where there is none.
 
     Args:
-        address: What somebody gave as the page of their system; only https is linked.
+        url: What somebody gave as the page of their system; only https is linked.
     """
-    if not address:
+    if not url:
         return None
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(url)
         host = parts.hostname
     except ValueError:
         return None
     if parts.scheme != "https" or not host:
         return None
-    return tag("a", host, href=address, target="_blank", rel="noopener noreferrer nofollow ugc", class_="outside")
+    return tag("a", host, href=url, target="_blank", rel="noopener noreferrer nofollow ugc", class_="outside")
 
 
 def _part(child: Content | Iterable[Content]) -> str:

@@ -34,7 +34,7 @@ class Scale(NamedTuple):
         return f"{min(1.0, max(0.0, share)) * 100:.1f}%"
 
 
-def drawing(scale: Scale, *, value: float | None, interval: Bounds | None, mark: float | None) -> Html:
+def interval_plot(scale: Scale, *, value: float | None, interval: Bounds | None, mark: float | None) -> Html:
     """Draw one value; the numbers stand beside it, so that screen readers pass it over.
 
     Args:

@@ -10,7 +10,7 @@ from musicrs_dataset.records import Thread
 from musicrs_metric.measures import Floats
 
 from ..board.rows import Row
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, tag
@@ -18,40 +18,40 @@ from .html import Html, tag
 _SHOWN = 4
 
 
-def furthest(a: Row, b: Row, threads: Sequence[Thread | None], here: Address) -> Html:
+def largest_differences(a: Row, b: Row, threads: Sequence[Thread | None], address: Address) -> Html:
     """For each of two systems the threads on which it is furthest ahead, as links to both rankings.
 
     Args:
         a: The first system.
         b: The second.
         threads: The conversations, in the order of the rows' tables.
-        here: The page as it is.
+        address: What the page shows.
     """
-    apart = a.table.values[here.metric] - b.table.values[here.metric]
+    apart = a.table.values[address.metric] - b.table.values[address.metric]
     order = np.argsort(-apart, kind="stable").tolist()
     return tag(
         "div",
-        _threads_of(f"Where {a.label} is furthest ahead", [i for i in order if apart[i] > 0], apart, threads, here),
+        _threads_of(f"Where {a.label} is furthest ahead", [i for i in order if apart[i] > 0], apart, threads, address),
         _threads_of(
-            f"Where {b.label} is furthest ahead", [i for i in order[::-1] if apart[i] < 0], apart, threads, here
+            f"Where {b.label} is furthest ahead", [i for i in order[::-1] if apart[i] < 0], apart, threads, address
         ),
         class_="halves",
     )
 
 
 def _threads_of(
-    title: str, places: Sequence[int], apart: Floats, threads: Sequence[Thread | None], here: Address
+    title: str, places: Sequence[int], apart: Floats, threads: Sequence[Thread | None], address: Address
 ) -> Html:
     items = [
         tag(
             "li",
             link(
-                here,
-                tag("small", f"{words.points(float(apart[i]))} · {thread.genre} "),
+                address,
+                tag("small", f"{display_names.points(float(apart[i]))} · {thread.genre} "),
                 thread.query or thread.thread_id,
                 tab="threads",
                 thread=thread.thread_id,
-                systems=here.compare,
+                systems=address.compare,
                 compare="",
             ),
         )

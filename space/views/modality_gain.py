@@ -11,7 +11,7 @@ from musicrs_metric.compare.results import Bounds
 from musicrs_metric.intervals import DIFFERENCES, mean_intervals
 
 from ..board.pairing import Gain
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .differences import difference, figures, scale_of
 from .form_controls import link
@@ -44,23 +44,25 @@ def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
     ]
 
 
-def gains(found: Sequence[Gain], here: Address) -> Html:
+def modality_gain(found: Sequence[Gain], address: Address) -> Html:
     """What a system gains from one modality over another: the same system, with and without.
 
     Args:
         found: Rows with both modalities and with one.
-        here: The page as it is.
+        address: What the page shows.
     """
     if not found:
         return Html()
-    pairs = paired(found, here.metric)
+    pairs = paired(found, address.metric)
     scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs)
     largest = sorted(zip(found, pairs, strict=True), key=lambda one: -abs(one[1].difference))
     lines = [
         tag(
             "tr",
-            tag("th", link(here, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
-            tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
+            tag("th", link(address, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
+            tag(
+                "td", " over ".join(display_names.modality(row.entry.card.modality) for row in (gain.both, gain.single))
+            ),
             difference(pair.difference, pair.interval, scale),
         )
         for gain, pair in largest
@@ -69,7 +71,7 @@ def gains(found: Sequence[Gain], here: Address) -> Html:
     more = len(lines) - _SHOWN
     return tag(
         "section",
-        tag("h3", f"What a second modality adds, on {words.metric(here.metric)}"),
+        tag("h3", f"What a second modality adds, on {display_names.metric(address.metric)}"),
         figures(heads, lines[:_SHOWN]),
         tag("details", tag("summary", f"{more} smaller ones"), figures(heads, lines[_SHOWN:])) if more > 0 else None,
         aria_label="Modality gain",

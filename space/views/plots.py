@@ -13,7 +13,7 @@ from musicrs_metric.paper.tables import OVERALL
 from musicrs_metric.scoring import Scores
 
 from ..board.rows import Row
-from . import display_names as words
+from . import display_names
 from .table import on_genre
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def scatter(
                 marker={"color": COLOURS[place % 7], "symbol": _SYMBOLS[place % 7], "size": 7, "opacity": 0.75},
             )
         )
-    figure.update_xaxes(title=f"{_text(b.label, 40)}, {words.metric(metric)} in per cent", range=[-4, 104])
+    figure.update_xaxes(title=f"{_text(b.label, 40)}, {display_names.metric(metric)} in per cent", range=[-4, 104])
     figure.update_yaxes(title=f"{_text(a.label, 40)}", range=[-4, 104])
     return _dressed(figure, height=460)
 
@@ -104,7 +104,7 @@ def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: st
         ticktext=[_text(column, 40) for column in columns],
         range=[-0.6, len(columns) - 0.4],
     )
-    figure.update_yaxes(title=f"{words.metric(metric)} in per cent", rangemode="tozero")
+    figure.update_yaxes(title=f"{display_names.metric(metric)} in per cent", rangemode="tozero")
     return _dressed(figure, height=460)
 
 

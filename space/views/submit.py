@@ -10,7 +10,7 @@ from musicrs_metric.runs.predictions import Fault, PredictionError
 
 from ..service import Submitted
 from ..settings import Limits
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, join, tag
@@ -50,12 +50,12 @@ def intro(n_threads: int, limits: Limits) -> Html:
     )
 
 
-def taken(submitted: Submitted, here: Address) -> Html:
+def taken(submitted: Submitted, address: Address) -> Html:
     """What became of a submission that was taken.
 
     Args:
         submitted: The receipt and the row.
-        here: The page as it is.
+        address: What the page shows.
     """
     row, warnings = submitted.row, submitted.warnings
     return _result(
@@ -63,7 +63,7 @@ def taken(submitted: Submitted, here: Address) -> Html:
         tag("h3", submitted.receipt.state.capitalize()),
         tag("p", _STATES[submitted.receipt.state]),
         tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
-        _row_of(submitted, here) if row is not None else tag("p", "Its row appears in a moment."),
+        _row_of(submitted, address) if row is not None else tag("p", "Its row appears in a moment."),
     )
 
 
@@ -82,13 +82,13 @@ def scored(scores: dict[str, object]) -> Html:
     lines = [
         tag(
             "tr",
-            tag("th", words.metric(name), scope="row"),
-            tag("td", tag("b", words.percent(value if isinstance(value, float) else None))),
-            tag("td", words.bounds(bounds.get(name))),
-            tag("td", words.percent(chance.get(name))),
-            tag("td", verdicts.get(name) or words.NOTHING),
+            tag("th", display_names.metric(name), scope="row"),
+            tag("td", tag("b", display_names.percent(value if isinstance(value, float) else None))),
+            tag("td", display_names.bounds(bounds.get(name))),
+            tag("td", display_names.percent(chance.get(name))),
+            tag("td", verdicts.get(name) or display_names.NOTHING),
         )
-        for name in words.METRICS
+        for name in display_names.METRICS
         for value in (scores[name],)
     ]
     heads = [tag("th", text, scope="col") for text in ("Measure", "Score", "95 %", "Chance", "To chance")]
@@ -99,7 +99,7 @@ def scored(scores: dict[str, object]) -> Html:
         tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures"),
         tag(
             "p",
-            f"Rule for {scores['verdict_rule']}, on {words.plural(covered, 'thread')} with a prediction.",
+            f"Rule for {scores['verdict_rule']}, on {display_names.plural(covered, 'thread')} with a prediction.",
             class_="soft",
         ),
         tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
@@ -132,7 +132,7 @@ def _fault(fault: Fault) -> Html:
     return tag("tr", cells)
 
 
-def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
+def _row_of(submitted: Submitted, address: Address) -> Iterator[Html]:
     row = submitted.row
     if row is None:
         return
@@ -140,7 +140,7 @@ def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
     if standing is not None:
         against = "" if standing.chance is None else f", {standing.chance.verdict} chance"
         if standing.chance is not None and standing.chance.n < row.scores.n:
-            against += f" on the {words.plural(standing.chance.n, 'thread')} with a prediction"
+            against += f" on the {display_names.plural(standing.chance.n, 'thread')} with a prediction"
         place = (
             f"rank {standing.rank} of {row.peers} that read the same, group {standing.group}"
             if row.is_ranked
@@ -149,9 +149,9 @@ def _row_of(submitted: Submitted, here: Address) -> Iterator[Html]:
         yield tag(
             "p",
             tag("b", row.label, dir="auto"),
-            f": recall@20 {words.percent(standing.mean)} ({words.bounds(standing.interval)}), {place}{against}.",
+            f": recall@20 {display_names.percent(standing.mean)} ({display_names.bounds(standing.interval)}), {place}{against}.",
         )
-    yield tag("p", link(here, "See its row", tab="leaderboard", row=row.key, class_="action"))
+    yield tag("p", link(address, "See its row", tab="leaderboard", row=row.key, class_="action"))
 
 
 def _result(kind: str, *content: Html | Iterator[Html] | None) -> Html:

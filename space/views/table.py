@@ -13,11 +13,11 @@ from musicrs_metric.runs.prediction_line import Outcome
 from musicrs_metric.scoring import Scores
 
 from ..board.lines import Line
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, join, outside_link, tag
-from .interval_plot import Scale, drawing
+from .interval_plot import Scale, interval_plot
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
@@ -27,21 +27,21 @@ _TO_CHANCE = f"Rule for {VERDICT_RULE}; of a partial row on the threads that hav
 _ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
 
 
-def table(lines: Sequence[Line], here: Address) -> Html:
+def table(lines: Sequence[Line], address: Address) -> Html:
     """Make the table.
 
     Args:
         lines: Chance first, then the others in their order.
-        here: The page as it is.
+        address: What the page shows.
     """
     chance, *others = lines
-    scale = _scale(lines, here.drawn)
+    scale = _scale(lines, address.drawn)
     body = tag(
         "table",
-        tag("caption", _caption(chance, here)),
-        tag("thead", tag("tr", _heads(here))),
-        tag("tbody", _line(chance, chance, here, scale), class_="chance"),
-        _parts(others, chance, here, scale),
+        tag("caption", _caption(chance, address)),
+        tag("thead", tag("tr", _heads(address))),
+        tag("tbody", _line(chance, chance, address, scale), class_="chance"),
+        _parts(others, chance, address, scale),
         class_="board",
     )
     return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Table of systems")
@@ -57,61 +57,67 @@ def _scale(lines: Sequence[Line], metric: str) -> Scale:
     return Scale.over(end for line in lines for end in (line.values.get(metric), *line.interval.get(metric, ())))
 
 
-def _caption(chance: Line, here: Address) -> str:
-    where = f" of {here.genre}" if here.genre else ""
-    threads = words.plural(chance.n or 0, "thread")
+def _caption(chance: Line, address: Address) -> str:
+    where = f" of {address.genre}" if address.genre else ""
+    threads = display_names.plural(chance.n or 0, "thread")
     return (
         f"Scores in per cent over {threads}{where}, each with its 95 % interval. Drawn: the interval as a line, the "
         f"score as a dot, chance as an upright mark. {_TO_CHANCE}."
     )
 
 
-def _heads(here: Address) -> Iterator[Html]:
+def _heads(address: Address) -> Iterator[Html]:
     yield tag("th", "Rank", scope="col", class_="rank", title=_RANK)
-    yield _sort_head("name", here)
+    yield _sort_head("name", address)
     for metric in HEADLINE:
-        yield _sort_head(metric, here)
+        yield _sort_head(metric, address)
     yield tag("th", "To chance", scope="col", title=_TO_CHANCE)
     yield tag("th", "Answers", scope="col", title=_ANSWERS)
-    yield _sort_head("received", here)
+    yield _sort_head("received", address)
 
 
-def _sort_head(name: str, here: Address) -> Html:
-    mine = here.sort == name
-    arrow = ("↑" if here.ascending else "↓") if mine else ""
-    turned = "reversed" if mine and not here.order else ""
+def _sort_head(name: str, address: Address) -> Html:
+    mine = address.sort == name
+    arrow = ("↑" if address.ascending else "↓") if mine else ""
+    turned = "reversed" if mine and not address.order else ""
     return tag(
         "th",
-        link(here, words.SORTS[name], tag("span", arrow, class_="arrow", aria_hidden="true"), sort=name, order=turned),
+        link(
+            address,
+            display_names.SORTS[name],
+            tag("span", arrow, class_="arrow", aria_hidden="true"),
+            sort=name,
+            order=turned,
+        ),
         scope="col",
         class_="score" if name in HEADLINE else None,
-        aria_sort=("ascending" if here.ascending else "descending") if mine else None,
+        aria_sort=("ascending" if address.ascending else "descending") if mine else None,
     )
 
 
-def _parts(others: Sequence[Line], chance: Line, here: Address, scale: Scale) -> Iterator[Html]:
-    for reads, text in words.READS.items():
+def _parts(others: Sequence[Line], chance: Line, address: Address, scale: Scale) -> Iterator[Html]:
+    for reads, text in display_names.READS.items():
         part = [line for line in others if line.reads == reads]
         if part:
-            note = tag("small", words.READS_NOTES[reads])
+            note = tag("small", display_names.READS_NOTES[reads])
             head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
-            made = [_line(line, chance, here, scale, last=last) for line, last in _with_last_of_group(part, here)]
+            made = [_line(line, chance, address, scale, last=last) for line, last in _with_last_of_group(part, address)]
             yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
     if not others:
         nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
         yield tag("tbody", tag("tr", nothing))
 
 
-def _with_last_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[Line, bool]]:
+def _with_last_of_group(part: Sequence[Line], address: Address) -> Iterator[tuple[Line, bool]]:
     """Tell of each line whether all groups up to it end with it, where the table is sorted so that they do.
 
     The paper's rows, which have no group, stand below that line where they follow the last of a group.
     """
-    sorted_by_group = here.sort in HEADLINE and not here.order
+    sorted_by_group = address.sort in HEADLINE and not address.order
     groups: list[tuple[int, float]] = [
-        (i, line.standings[here.drawn].group)
+        (i, line.standings[address.drawn].group)
         for i, line in enumerate(part)
-        if line.is_ranked and here.drawn in line.standings
+        if line.is_ranked and address.drawn in line.standings
     ]
     ends: set[int] = set()
     largest = 0.0
@@ -123,41 +129,43 @@ def _with_last_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[L
         yield line, i in ends and i + 1 < len(part)
 
 
-def _line(line: Line, chance: Line, here: Address, scale: Scale, *, last: bool = False) -> Html:
-    standing = line.standings.get(here.drawn)
-    mark = chance.values.get(here.drawn)
+def _line(line: Line, chance: Line, address: Address, scale: Scale, *, last: bool = False) -> Html:
+    standing = line.standings.get(address.drawn)
+    mark = chance.values.get(address.drawn)
     return tag(
         "tr",
         tag("td", _rank(standing, line), class_="rank", data_label="Rank"),
-        tag("th", _system(line, here), scope="row", class_="system"),
-        [_score(line, metric, scale if metric == here.drawn else None, mark) for metric in HEADLINE],
+        tag("th", _system(line, address), scope="row", class_="system"),
+        [_score(line, metric, scale if metric == address.drawn else None, mark) for metric in HEADLINE],
         tag("td", _verdict(standing, line), class_="to-chance", data_label="To chance"),
-        tag("td", _answers(line, here), class_="answers", data_label="Answers"),
-        tag("td", words.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"),
-        class_=f"{line.kind}{' open' if line.key and line.key == here.row else ''}{' last' if last else ''}",
+        tag("td", _answers(line, address), class_="answers", data_label="Answers"),
+        tag(
+            "td", display_names.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"
+        ),
+        class_=f"{line.kind}{' open' if line.key and line.key == address.row else ''}{' last' if last else ''}",
     )
 
 
 def _rank(standing: Standing | None, line: Line) -> Html | str:
     if standing is None:
-        return "" if line.kind == "chance" else words.NOTHING
+        return "" if line.kind == "chance" else display_names.NOTHING
     if not line.is_ranked:
-        return tag("span", words.NOTHING, title=_ALONE)
+        return tag("span", display_names.NOTHING, title=_ALONE)
     return join(tag("b", standing.rank), tag("small", f"group {standing.group}"))
 
 
-def _system(line: Line, here: Address) -> Html:
+def _system(line: Line, address: Address) -> Html:
     if line.kind == "chance":
         return join(tag("span", "Chance", class_="name"), tag("small", "a random order of each pool, exact"))
-    about = [words.PARADIGMS[line.paradigm]] if line.paradigm else []
-    about += [words.MODALITIES[line.modality]] if line.modality else []
+    about = [display_names.PARADIGMS[line.paradigm]] if line.paradigm else []
+    about += [display_names.MODALITIES[line.modality]] if line.modality else []
     if line.open_weights is not None:
         about.append("open weights" if line.open_weights else "closed weights")
     told = tag("small", " · ".join(about), _outside(line))
     if line.row is None:
         return join(tag("span", line.label, class_="name"), " ", tag("span", "reported", class_="badge"), told)
     name = tag(
-        "a", line.label, href=here.to(row=line.row.key), data_go=True, data_row=line.row.key, title=line.label,
+        "a", line.label, href=address.to(row=line.row.key), data_go=True, data_row=line.row.key, title=line.label,
         class_="name", dir="auto",
     )  # fmt: skip
     partial = tag("span", "partial", class_="badge") if line.row.entry.partial else None
@@ -173,28 +181,35 @@ def _score(line: Line, metric: str, scale: Scale | None, mark: float | None) -> 
     value, interval = line.values.get(metric), line.interval.get(metric)
     drawn = None
     if scale is not None and value is not None:
-        drawn = drawing(scale, value=None if line.kind == "chance" else value, interval=interval, mark=mark)
-    bounds = tag("small", f" {words.bounds(interval)}") if interval else None
-    return tag("td", tag("b", words.percent(value)), bounds, drawn, class_="score", data_label=words.metric(metric))
+        drawn = interval_plot(scale, value=None if line.kind == "chance" else value, interval=interval, mark=mark)
+    bounds = tag("small", f" {display_names.bounds(interval)}") if interval else None
+    return tag(
+        "td",
+        tag("b", display_names.percent(value)),
+        bounds,
+        drawn,
+        class_="score",
+        data_label=display_names.metric(metric),
+    )
 
 
 def _verdict(standing: Standing | None, line: Line) -> Html | None:
     if standing is None or standing.chance is None:
         return None
     verdict = standing.chance.verdict
-    shown = tag("span", words.VERDICTS[verdict], class_=f"verdict {verdict}")
+    shown = tag("span", display_names.VERDICTS[verdict], class_=f"verdict {verdict}")
     if standing.chance.n == line.n:
         return shown
-    return join(shown, tag("small", f" on {words.plural(standing.chance.n, 'thread')}"))
+    return join(shown, tag("small", f" on {display_names.plural(standing.chance.n, 'thread')}"))
 
 
-def _answers(line: Line, here: Address) -> Html | None:
+def _answers(line: Line, address: Address) -> Html | None:
     if line.row is None:
         return None
-    scores = on_genre(line.row.scores, here.genre)
-    audio = "" if line.audio_coverage is None else f", {words.share(line.audio_coverage)} audio"
+    scores = on_genre(line.row.scores, address.genre)
+    audio = "" if line.audio_coverage is None else f", {display_names.share(line.audio_coverage)} audio"
     shares = answer_shares(line.row.judged.outcomes)
-    said = tag("small", f"{words.share(shares['answered'])} answered") if shares else None
+    said = tag("small", f"{display_names.share(shares['answered'])} answered") if shares else None
     return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), said)
 
 

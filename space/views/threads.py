@@ -10,7 +10,7 @@ from musicrs_metric.matching import Pool
 
 from ..board.rows import Row
 from ..board.threads import Ranked
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .conversations import Sound
 from .form_controls import filter_choice, form, joined_choice, link, search
@@ -22,27 +22,27 @@ _SHOWN = 20  # places of a ranking, as many as the largest cutoff counts
 _OUTCOMES: Mapping[str, str] = {"no_audio": "without audio", "empty": "empty answer", "truncated": "cut off"}
 
 
-def chooser(genres: Sequence[str], here: Address) -> Html:
+def chooser(genres: Sequence[str], address: Address) -> Html:
     """The fields that search threads."""
     return form(
         "Search threads",
-        search("Words in the request or the titles", here),
-        filter_choice("genre", "Genre", {genre: genre for genre in genres}, here),
+        search("Words in the request or the titles", address),
+        filter_choice("genre", "Genre", {genre: genre for genre in genres}, address),
     )
 
 
-def found(threads: Sequence[Thread], here: Address) -> list[Thread]:
+def found(threads: Sequence[Thread], address: Address) -> list[Thread]:
     """The threads that fit genre and words; words are looked for in requests, posts, titles and ids."""
-    wanted = here.find.casefold().split()
+    wanted = address.find.casefold().split()
     return [
         thread
         for thread in threads
-        if (not here.genre or thread.genre == here.genre)
+        if (not address.genre or thread.genre == address.genre)
         and (not wanted or all(word in _text(thread) for word in wanted))
     ]
 
 
-def listing(threads: Sequence[Thread], here: Address) -> Html:
+def listing(threads: Sequence[Thread], address: Address) -> Html:
     """The threads as links; of very many the first ones."""
     shown = threads[:_LISTED]
     more = len(threads) - len(shown)
@@ -50,16 +50,16 @@ def listing(threads: Sequence[Thread], here: Address) -> Html:
         tag(
             "li",
             link(
-                here,
+                address,
                 tag("span", _title(thread), class_="title"),
-                tag("small", f"{thread.genre} · {words.plural(len(thread.ground_truth), 'right answer')}"),
+                tag("small", f"{thread.genre} · {display_names.plural(len(thread.ground_truth), 'right answer')}"),
                 thread=thread.thread_id,
-                class_="current" if thread.thread_id == here.thread else None,
+                class_="current" if thread.thread_id == address.thread else None,
             ),
         )
         for thread in shown
     ]
-    told = words.plural(len(threads), "thread") + (f", the first {len(shown)} shown" if more else "")
+    told = display_names.plural(len(threads), "thread") + (f", the first {len(shown)} shown" if more else "")
     return tag(
         "nav", tag("p", told, class_="soft", role="status"), tag("ul", items), class_="listing", aria_label="Threads"
     )
@@ -97,7 +97,7 @@ def panel(
         tag("h3", f"Rankings, the first {_SHOWN} places"),
         _system_chooser(ranked, rows),
         tag("div", [_ranking(one, Pool(pool), right) for one in ranked], class_="side-by-side"),
-        _folded(f"The pool ({words.plural(len(pool), 'candidate')})", tag("ol", candidates, class_="pool")),
+        _folded(f"The pool ({display_names.plural(len(pool), 'candidate')})", tag("ol", candidates, class_="pool")),
         id="thread",
     )
 
@@ -121,15 +121,15 @@ def _text(thread: Thread) -> str:
 
 def _players(thread: Thread, sounds: Sequence[Sound]) -> Html:
     if not sounds:
-        linked = words.plural(len(thread.links), "link")
+        linked = display_names.plural(len(thread.links), "link")
         return tag("p", f"This dataset carries no clip of this thread ({linked} in the post).", class_="soft")
     return tag("ul", [_player(number, sound) for number, sound in enumerate(sounds, 1)], class_="clips")
 
 
 def _player(number: int, sound: Sound) -> Html:
     label = f"Clip {number}, {sound.duration_s:.0f} s"
-    address = f"gradio_api/file={quote(str(sound.file))}"
-    return tag("li", tag("span", label), tag("audio", controls=True, preload="none", src=address, aria_label=label))
+    url = f"gradio_api/file={quote(str(sound.file))}"
+    return tag("li", tag("span", label), tag("audio", controls=True, preload="none", src=url, aria_label=label))
 
 
 def _system_chooser(ranked: Sequence[Ranked], rows: Sequence[Row]) -> Html:
@@ -149,7 +149,7 @@ def _ranking(one: Ranked, pool: Pool, right: Collection[int]) -> Html:
         n_right = sum(kind == "hit" for kind, _ in items)
         outcome = "" if made.outcome in (None, "ok") else f", {_OUTCOMES.get(made.outcome, made.outcome)}"
         shown = join(
-            _soft(f"{n_right} of {words.plural(len(right), 'right answer')}{outcome}"),
+            _soft(f"{n_right} of {display_names.plural(len(right), 'right answer')}{outcome}"),
             tag("ol", [item for _, item in items]),
         )
     return tag("section", tag("h4", one.row.label, dir="auto"), shown, class_="ranking")

@@ -22,7 +22,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import PredictionError
 
 from ..intake import Form
-from ..service import Desk
+from ..service import LeaderboardService
 from .public import query_of
 from .rate_limits import caller_of
 
@@ -33,11 +33,11 @@ _PACKED = ("H4sI", "UEsD")
 Answer = dict[str, Any]
 
 
-def expose(desk: Desk) -> None:
+def expose(service: LeaderboardService) -> None:
     """Add the endpoints to the gradio app that is being built.
 
     Args:
-        desk: What answers.
+        service: What answers.
     """
 
     def submit(
@@ -78,8 +78,8 @@ def expose(desk: Desk) -> None:
             open_weights=open_weights, partial=partial, pools=pools,
         )  # fmt: skip
         content = _text(card).encode(errors="surrogatepass") or None
-        caller = caller_at(desk, request)
-        return _answer(lambda: desk.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
+        caller = caller_at(service, request)
+        return _answer(lambda: service.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
 
     def submit_repo(
         request: gr.Request,
@@ -105,8 +105,8 @@ def expose(desk: Desk) -> None:
             As for submit.
         """
         form = Form(name=name, description=description, link=link, partial=partial)
-        caller = caller_at(desk, request)
-        return _answer(lambda: desk.submit_repo(repo, kind, form, caller=caller).to_dict())
+        caller = caller_at(service, request)
+        return _answer(lambda: service.submit_repo(repo, kind, form, caller=caller).to_dict())
 
     def score(request: gr.Request, predictions: str, pools: str = "") -> Answer:
         """Score predictions and keep nothing.
@@ -119,8 +119,8 @@ def expose(desk: Desk) -> None:
         Returns:
             Every measure with chance, ceiling and interval, overall and by genre, or state "refused" and every fault.
         """
-        caller = caller_at(desk, request)
-        return _answer(lambda: desk.score(_bytes_of(predictions), caller=caller, pools=_text(pools) or None))
+        caller = caller_at(service, request)
+        return _answer(lambda: service.score(_bytes_of(predictions), caller=caller, pools=_text(pools) or None))
 
     def leaderboard(
         pools: str = "",
@@ -156,7 +156,7 @@ def expose(desk: Desk) -> None:
             "open_weights": open_weights, "reported": reported, "sort": sort, "ascending": ascending,
         }  # fmt: skip
         with in_one_sentence():
-            return desk.leaderboard(query_of(asked), details=details is True)
+            return service.leaderboard(query_of(asked), details=details is True)
 
     def predictions(key: str) -> str:
         """The predictions of a row as the text of a predictions.jsonl, to compute its scores again.
@@ -165,24 +165,24 @@ def expose(desk: Desk) -> None:
             key: The row's key, as the leaderboard has it.
         """
         with in_one_sentence():
-            return desk.predictions(_text(key))
+            return service.predictions(_text(key))
 
     for function in (submit, submit_repo, score, leaderboard, predictions):
         gr.api(function, api_name=function.__name__, concurrency_limit=None)
 
 
-def caller_at(desk: Desk, request: gr.Request) -> str:
+def caller_at(service: LeaderboardService, request: gr.Request) -> str:
     """Who a call is counted for.
 
     Args:
-        desk: Its settings say whom to believe.
+        service: Its settings say whom to believe.
         request: The call.
     """
     raw = request.request
     headers = {name.lower(): value for name, value in raw.headers.items()}
-    name = _signed_in(raw.scope.get("session") or {}) if desk.settings.sign_in else None
+    name = _signed_in(raw.scope.get("session") or {}) if service.settings.sign_in else None
     host = None if raw.client is None else raw.client.host
-    return caller_of(name, headers, host, behind_proxy=desk.settings.behind_proxy)
+    return caller_of(name, headers, host, behind_proxy=service.settings.behind_proxy)
 
 
 @contextmanager

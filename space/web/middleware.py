@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from ..service import Desk
+from ..service import LeaderboardService
 from .api import caller_at
 from .rate_limits import RateLimit, TryLaterError
 
@@ -36,17 +36,17 @@ class Blocks(gr.Blocks):  # type: ignore[misc]
         return await super().preprocess_data(block_fn, inputs, *others, **options)
 
 
-class Gate:
+class RequestLimits:
     """ASGI middleware before a gradio app, which itself bounds uploaded files and no other body.
 
     Args:
         app: What answers.
-        desk: Its settings say what is taken at most, and from whom calls come.
+        service: Its settings say what is taken at most, and from whom calls come.
     """
 
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
-        self.app, self.desk = app, desk
-        limits = desk.settings.limits
+    def __init__(self, app: ASGIApp, service: LeaderboardService) -> None:
+        self.app, self.service = app, service
+        limits = service.settings.limits
         self.most = _TIMES * limits.upload_bytes + _BESIDE
         self._uploads = RateLimit(limits.calls, limits.window_s, "upload")
 
@@ -79,7 +79,7 @@ class Gate:
             raise self._too_large()
         if request.method == "POST" and request.url.path.rstrip("/").endswith(_UPLOAD):
             try:
-                self._uploads.count(caller_at(self.desk, gr.Request(request)))
+                self._uploads.count(caller_at(self.service, gr.Request(request)))
             except TryLaterError as error:
                 raise HTTPException(429, str(error), {"Retry-After": str(error.wait_s)}) from None
 

@@ -13,7 +13,7 @@ from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 
 from ..board.board import Snapshot
 from ..board.lines import Query
-from ..service import Desk
+from ..service import LeaderboardService
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -27,15 +27,15 @@ _YES_OR_NO = {"true": True, "false": False, "": None}
 _FIELDS = ("pools", "modality", "paradigm", "reads", "genre", "open_weights", "reported", "sort", "ascending")
 
 
-class Feed:
+class PublicRoutes:
     """The text of the table for each query, made once for each state of the board.
 
     Args:
-        desk: The board.
+        service: The board.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, service: LeaderboardService) -> None:
+        self.service = service
         self._lock = Lock()
         self._kept_of: Snapshot | None = None
         self._kept: OrderedDict[tuple[Query, bool], bytes] = OrderedDict()
@@ -46,13 +46,13 @@ class Feed:
         Raises:
             UserError: The query names what there is not.
         """
-        snapshot, what = self.desk.board.snapshot(), (query, details)
+        snapshot, what = self.service.board.snapshot(), (query, details)
         with self._lock:
             if self._kept_of is not snapshot:
                 self._kept_of, self._kept = snapshot, OrderedDict()
             if what in self._kept:
                 return self._kept[what]
-        made = to_json(self.desk.leaderboard(query, details=details)).encode()
+        made = to_json(self.service.leaderboard(query, details=details)).encode()
         with self._lock:
             # Ranks within a genre are made anew some seconds after a submission, so their table is not kept.
             if self._kept_of is snapshot and query.genre is None:
@@ -62,23 +62,23 @@ class Feed:
         return made
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(service: LeaderboardService) -> list[BaseRoute]:
     """Make `GET /leaderboard.json` and `GET /predictions.jsonl?key=KEY`.
 
     A gradio app takes them as `launch(app_kwargs={"routes": ...})`.
 
     Args:
-        desk: What answers.
+        service: What answers.
     """
     from starlette.responses import Response as Answer
     from starlette.routing import Route
 
-    feed = Feed(desk)
+    feed = PublicRoutes(service)
 
     def predictions(request: Request) -> Response:
         key = request.query_params.get("key", "")
         try:
-            text = desk.predictions(key)
+            text = service.predictions(key)
         except UserError as error:
             return Answer(to_json({"error": str(error)}), status_code=404, media_type="application/json")
         # A name ends in what stands in a key, hexadecimal digits.

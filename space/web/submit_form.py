@@ -11,9 +11,8 @@ import gradio as gr
 from musicrs_metric.errors import UserError
 
 from ..intake import Form
-from ..service import Desk
-from ..views import display_names as words
-from ..views import submit
+from ..service import LeaderboardService
+from ..views import display_names, submit
 from ..views.address import Address
 from ..views.html import Html
 from .api import caller_at, in_one_sentence
@@ -25,13 +24,13 @@ class SubmitForm:
     """The fields, made inside the `gr.Blocks` that is open.
 
     Args:
-        desk: Where submissions go.
+        service: Where submissions go.
         result: Where what became of them is shown.
     """
 
-    def __init__(self, desk: Desk, result: Callable[[], gr.HTML]) -> None:
-        self._desk, limits = desk, desk.settings.limits
-        if desk.settings.sign_in:
+    def __init__(self, service: LeaderboardService, result: Callable[[], gr.HTML]) -> None:
+        self._service, limits = service, service.settings.limits
+        if service.settings.sign_in:
             gr.LoginButton(size="sm")
         with gr.Row(elem_id="form"):
             with gr.Column(min_width=300):
@@ -39,9 +38,9 @@ class SubmitForm:
                 self.card = gr.File(label="Run card (run.json), if there is one", height=150, elem_id="card")
             with gr.Column(min_width=300):
                 self.name = gr.Textbox(label="Name of the system", max_length=limits.name, elem_id="name")
-                self.modality = _radio("It is given", words.MODALITIES, "modality")
-                self.paradigm = _radio("It ranks by", words.PARADIGMS, "paradigm")
-                self.reads = _radio("It reads", words.READS, "reads")
+                self.modality = _radio("It is given", display_names.MODALITIES, "modality")
+                self.paradigm = _radio("It ranks by", display_names.PARADIGMS, "paradigm")
+                self.reads = _radio("It reads", display_names.READS, "reads")
             with gr.Column(min_width=300):
                 self.weights = _radio("Its weights are open", {"yes": "Yes", "no": "No", "": "Not said"}, "weights", "")
                 self.link = gr.Textbox(label="Link (https), if any", max_length=limits.link, elem_id="link")
@@ -49,7 +48,7 @@ class SubmitForm:
                     label="In a few words, if you like; no addresses of people", lines=3,
                     max_length=limits.description, elem_id="description",
                 )  # fmt: skip
-                names = desk.board.data.names
+                names = service.board.data.names
                 self.pools = gr.Dropdown(names, value=names[0], label="Pools", visible=len(names) > 1, elem_id="pools")
                 self.partial = gr.Checkbox(label="Partial: threads that are missing score 0", elem_id="partial")
                 with gr.Row():
@@ -71,17 +70,17 @@ class SubmitForm:
             name=name, modality=modality or "", paradigm=paradigm or "", reads=reads or "", link=link,
             description=description, open_weights=_OPEN.get(weights), partial=partial, pools=pools,
         )  # fmt: skip
-        caller = caller_at(self._desk, request)
+        caller = caller_at(self._service, request)
 
         def work() -> Html:
-            sent = self._desk.submit(_read(file), form, caller=caller, card=None if card is None else _read(card))
+            sent = self._service.submit(_read(file), form, caller=caller, card=None if card is None else _read(card))
             return submit.taken(sent, Address(tab="submit"))
 
         return _shown(work)
 
     def _score(self, request: gr.Request, file: str | None, pools: str) -> str:
-        caller = caller_at(self._desk, request)
-        return _shown(lambda: submit.scored(self._desk.score(_read(file), caller=caller, pools=pools)))
+        caller = caller_at(self._service, request)
+        return _shown(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools)))
 
 
 def _shown(work: Callable[[], Html]) -> str:

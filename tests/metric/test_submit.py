@@ -24,7 +24,7 @@ from space.board.board import Board as Ranking
 from space.board.cache import Cache
 from space.intake import Form, take
 from space.recompute import recompute
-from space.service import Desk
+from space.service import LeaderboardService
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 
@@ -50,9 +50,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Loca
     folder = tmp_path_factory.mktemp("board")
     store = LocalStore(folder / "submissions")
     settings = Settings(results=folder, limits=Limits(submissions=0, calls=0))
-    desk = Desk(settings, Ranking(toy_data(), store, folder / "cache"))
+    service = LeaderboardService(settings, Ranking(toy_data(), store, folder / "cache"))
     with gradio.Blocks(analytics_enabled=False) as blocks:
-        expose(desk)
+        expose(service)
     _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True)
     yield address.rstrip("/"), store
     blocks.close()

@@ -26,14 +26,14 @@ from space.board.data import Data, Design, load_data
 from space.board.export import Form, export
 from space.board.labels import labels
 from space.board.lines import SORTS, Line, Query, lines
-from space.board.pairing import Pairing, gains
+from space.board.pairing import Pairing, modality_gains
 from space.board.ranking import Member, Ranking
 from space.board.rows import Row
 from space.board.standings import standings
 from space.board.threads import place, rankings_of, relevant_places
-from space.service import Desk, plain_line
+from space.service import LeaderboardService, plain_line
 from space.settings import Settings
-from space.store import Store
+from space.store import SubmissionStore
 from space.store.local import LocalStore
 from tests.metric.support import columns_of, references_of, write_repo
 
@@ -41,7 +41,7 @@ from .toy import FORM, POOLS, jsonl, ranked, references, submission
 from .toy import lines as toy_lines
 
 
-def fill(store: Store, n: int = 6) -> None:
+def fill(store: SubmissionStore, n: int = 6) -> None:
     """Submissions of rising skill, each in its own second."""
     for i in range(n):
         store.put(submission(ranked(i, skill=i / n), at=i, name=f"System {i}"))
@@ -363,8 +363,8 @@ def test_a_store_that_fails_does_not_take_the_page_down(
     while "last state" not in caplog.text and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "last state" in caplog.text
-    desk = Desk(Settings(), board)
-    made = desk.submit(jsonl(toy_lines(ranked(8))), FORM, caller="a")
+    service = LeaderboardService(Settings(), board)
+    made = service.submit(jsonl(toy_lines(ranked(8))), FORM, caller="a")
     assert (made.receipt.state, made.row) == ("stored", None)
     assert store.get(made.receipt.key) is not None
 
@@ -411,7 +411,7 @@ def test_gain_of_a_second_modality(board: Board, store: LocalStore) -> None:
         [("A", "query_only"), ("A", "audio_query"), ("A", "audio_query"), ("A", "audio_only"), ("B", "query_only")]
     ):
         store.put(submission(ranked(at), at=at, name=name, modality=modality))
-    found = gains(board.snapshot().rows)
+    found = modality_gains(board.snapshot().rows)
     assert [(gain.name, gain.both.label, gain.single.label) for gain in found] == [
         ("A", "A, audio + query (2)", "A, query"),
         ("A", "A, audio + query (2)", "A, audio"),

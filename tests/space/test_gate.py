@@ -12,7 +12,7 @@ import pytest
 from space.app import launch_options
 from space.board.board import Board
 from space.board.data import load_data
-from space.service import Desk
+from space.service import LeaderboardService
 from space.settings import Limits, Settings
 from space.store.local import LocalStore
 from space.views.conversations import Conversations
@@ -32,11 +32,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder = tmp_path_factory.mktemp("board")
     data = load_data(str(mini_dataset(folder / "data")))
     settings = Settings(dataset=data.dataset, results=folder, limits=LIMITS)
-    desk = Desk(settings, Board(data, LocalStore(folder / "submissions"), None))
+    service = LeaderboardService(settings, Board(data, LocalStore(folder / "submissions"), None))
     with Blocks(analytics_enabled=False) as blocks:
-        expose(desk)
+        expose(service)
     options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
-    options |= launch_options(desk, Page(desk.board, Conversations(settings.dataset)))
+    options |= launch_options(service, Page(service.board, Conversations(settings.dataset)))
     _, url, _ = blocks.launch(**options)
     with httpx.Client(base_url=url, timeout=30, trust_env=False) as made:
         yield made

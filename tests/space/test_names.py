@@ -17,7 +17,7 @@ from space.board.export import Form, export
 from space.board.lines import lines
 from space.intake import IntakeError, take
 from space.settings import Limits, Settings
-from space.store import Store
+from space.store import SubmissionStore
 from space.store.local import LocalStore
 
 from .toy import FORM, jsonl
@@ -86,7 +86,7 @@ def test_exports(form: Form, kept: list[str], board: Board) -> None:
         assert text.count(r"\\") == len(kept) + 2
 
 
-def test_the_store_is_what_it_was(kept: list[str], store: Store) -> None:
+def test_the_store_is_what_it_was(kept: list[str], store: SubmissionStore) -> None:
     """Nothing was set aside."""
     assert len(store.entries()) == len(kept)
     assert not store.set_aside()
