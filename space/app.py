@@ -13,17 +13,17 @@ from musicrs_metric.errors import UserError
 
 from .factory import make_service
 from .service import LeaderboardService
-from .settings import Settings
+from .settings import LeaderboardSettings
 from .views.address import TABS, Address
 from .views.conversations import Conversations
-from .views.files import file_of
+from .views.leaderboard import download
 from .views.page import Page
 from .views.submit import intro
 from .web.api import caller_at, expose, in_one_sentence
 from .web.errors import handlers
 from .web.middleware import Blocks, RequestLimits
-from .web.public import routes
-from .web.submit_form import SubmitForm
+from .web.public import PublicRoutes
+from .web.submit_form import SubmitPanel
 
 _HERE = Path(__file__).parent
 _HOUR_S = 3_600  # after which an upload is removed from the disk; what was taken lies in the store
@@ -40,7 +40,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
     def file(asked: Any) -> dict[str, str]:
         with in_one_sentence():
             named = _names(asked)
-            return file_of(
+            return download(
                 service, page.normalise_address(Address.read(_names(named.get("address")))), named.get("what")
             )
 
@@ -59,7 +59,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
                     plots[name] = gr.Plot(show_label=False, container=False, elem_id=f"plot-{name}")
                     below[name] = html_panel()
                 if name == "submit":
-                    SubmitForm(service, html_panel)
+                    SubmitPanel(service, html_panel)
         drawer, notice = html_panel(elem_id="drawer"), html_panel(elem_id="notice")
         single = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
         said = intro(len(service.board.data.designs[0].references), service.settings.limits)
@@ -97,7 +97,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
     return blocks
 
 
-def serve(settings: Settings, *, host: str, port: int) -> None:
+def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
     """Serve the leaderboard until it is stopped.
 
     Args:
@@ -138,7 +138,7 @@ def launch_options(service: LeaderboardService, page: Page) -> dict[str, Any]:
         "allowed_paths": [str(page.conversations.folder)],
         "max_file_size": service.settings.limits.upload_bytes,
         "app_kwargs": {
-            "routes": routes(service),
+            "routes": PublicRoutes(service).routes(),
             "exception_handlers": handlers(),
             "middleware": [Middleware(RequestLimits, service=service)],
         },

@@ -10,7 +10,7 @@ import typer
 
 from musicrs_metric.errors import UserError, count, front_door, plain, show
 
-from .settings import Settings, from_environment
+from .settings import LeaderboardSettings, from_environment
 
 app = typer.Typer(
     name="space",
@@ -103,6 +103,6 @@ def main() -> None:
     front_door(app)
 
 
-def _settings(results: Path | None, dataset: str | None) -> Settings:
+def _settings(results: Path | None, dataset: str | None) -> LeaderboardSettings:
     settings = from_environment()
     return replace(settings, results=results or settings.results, dataset=dataset or settings.dataset)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from musicrs_metric.errors import UserError
 
 from .board.board import Board
-from .board.data import Data, load_data
-from .intake import Form, take
+from .board.data import LeaderboardData, load_data
+from .intake import SubmissionForm, take
 from .service import LeaderboardService
-from .settings import Settings
+from .settings import LeaderboardSettings
 from .store import SubmissionStore
 from .store.local import LocalStore
 from .submission import Submission
@@ -17,7 +17,7 @@ SUBMISSIONS = "submissions"
 CACHE = "cache"
 
 
-def make_service(settings: Settings) -> LeaderboardService:
+def make_service(settings: LeaderboardSettings) -> LeaderboardService:
     """Read the data, open the store and make the board ready.
 
     Args:
@@ -30,7 +30,7 @@ def make_service(settings: Settings) -> LeaderboardService:
     return LeaderboardService(settings, Board(data, open_store(settings, data), settings.results / CACHE))
 
 
-def open_store(settings: Settings, data: Data) -> SubmissionStore:
+def open_store(settings: LeaderboardSettings, data: LeaderboardData) -> SubmissionStore:
     """Open the folder, or the repository on the Hub with the folder before it.
 
     Raises:
@@ -48,7 +48,7 @@ def open_store(settings: Settings, data: Data) -> SubmissionStore:
     from .store.remote import ResultsRepo
 
     def accept(predictions: bytes, card: bytes) -> Submission:
-        return take(predictions, Form(), data, settings.limits, card=card).submission
+        return take(predictions, SubmissionForm(), data, settings.limits, card=card).submission
 
     store = HubStore(folder, ResultsRepo(settings.results_repo, settings.token), accept=accept)
     store.start()

@@ -166,6 +166,6 @@ window.space = (() => {
     },
     shown,
     // Called when a submission was judged.
-    told: () => document.querySelector(".result")?.scrollIntoView({ block: "nearest", behavior: "smooth" }),
+    judged: () => document.querySelector(".result")?.scrollIntoView({ block: "nearest", behavior: "smooth" }),
   };
 })();

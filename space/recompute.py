@@ -10,11 +10,11 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.scoring import Scores
 
 from .board.cache import Cache
-from .board.data import Data
+from .board.data import LeaderboardData
 from .board.judging import judge
 from .store import SetAside, SubmissionStore
 from .store.files import file_name
-from .submission import Entry
+from .submission import SubmissionEntry
 
 _ROUNDING = 1e-12
 
@@ -29,7 +29,7 @@ class Difference(NamedTuple):
         now: What its predictions give.
     """
 
-    entry: Entry
+    entry: SubmissionEntry
     what: str
     before: Any
     now: Any
@@ -52,7 +52,10 @@ class Recomputed(NamedTuple):
 
 
 def recompute(
-    data: Data, store: SubmissionStore, cache: Cache, step: Callable[[int, int], None] = lambda _done, _of: None
+    data: LeaderboardData,
+    store: SubmissionStore,
+    cache: Cache,
+    step: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Recomputed:
     """Score every submission again, keep the new scores, and tell what differs from the old ones.
 

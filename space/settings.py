@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class LeaderboardSettings:
     """One leaderboard.
 
     Attributes:
@@ -76,7 +76,7 @@ class Settings:
     limits: Limits = Limits()
 
 
-def from_environment(variables: Mapping[str, str] = os.environ) -> Settings:
+def from_environment(variables: Mapping[str, str] = os.environ) -> LeaderboardSettings:
     """Read the settings.
 
     Args:
@@ -89,8 +89,8 @@ def from_environment(variables: Mapping[str, str] = os.environ) -> Settings:
         UserError: A variable of the limits is no whole number.
     """
     given = {name: value.strip() for name, value in variables.items() if value.strip()}
-    standard = Settings()
-    return Settings(
+    standard = LeaderboardSettings()
+    return LeaderboardSettings(
         dataset=given.get("MUSICRS_DATASET", standard.dataset),
         results=Path(given.get("RESULTS_DIR", standard.results)),
         results_repo=given.get("RESULTS_REPO"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import RunCard
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class SubmissionEntry:
     """What is known of a submission without its predictions, which fill a thousand times the memory.
 
     Attributes:
@@ -18,7 +18,8 @@ class Entry:
         link: The system's page, https; None where none was given.
         description: A few words on it; may be empty.
         partial: Whether threads are missing and the sender said so.
-        received_at: When it came in, ISO 8601 in UTC.
+        received_at: Time of arrival, ISO 8601 in UTC.
+        predictions_hash: sha256 of the predictions, computed when the file is read and not stored; empty before.
     """
 
     key: str
@@ -27,10 +28,11 @@ class Entry:
     description: str = ""
     partial: bool = False
     received_at: str
+    predictions_hash: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Submission(Entry):
+class Submission(SubmissionEntry):
     """A submission that the validator has passed.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,13 +17,13 @@ from musicrs_metric.errors import UserError, plain
 
 from ..store import SetAside, SubmissionStore
 from ..store.files import file_name
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 from .cache import Cache
-from .data import Data, Design
+from .data import LeaderboardData, PoolDesign
 from .judging import judge
 from .labels import labels
-from .ranking import Member, Ranking, Standings
-from .rows import Judged, Row
+from .ranking import Member, Standings, StandingsCache
+from .rows import Judged, SubmissionRow
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 2.0
@@ -38,15 +38,15 @@ class Snapshot:
         set_aside: Stored files without a row, for the owner.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[SubmissionRow, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
 
     @cached_property
-    def by_key(self) -> dict[str, Row]:
+    def by_key(self) -> dict[str, SubmissionRow]:
         """Key to row."""
         return {row.key: row for row in self.rows}
 
-    def of(self, design: str) -> tuple[Row, ...]:
+    def of(self, design: str) -> tuple[SubmissionRow, ...]:
         """The rows on one design of pools."""
         return tuple(row for row in self.rows if row.design == design)
 
@@ -54,7 +54,7 @@ class Snapshot:
 class _Stored(NamedTuple):
     """What a store holds at one moment; while it is the same, so is the board."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SubmissionEntry, ...]
     set_aside: tuple[SetAside, ...]
 
 
@@ -69,9 +69,9 @@ class Board:
         cache: Folder of what was computed before, which may be deleted at any time; None keeps nothing on disk.
     """
 
-    def __init__(self, data: Data, store: SubmissionStore, cache: Path | None) -> None:
+    def __init__(self, data: LeaderboardData, store: SubmissionStore, cache: Path | None) -> None:
         self.data, self.store = data, store
-        self._cache, self._rank = Cache(cache), Ranking(cache)
+        self._cache, self._rank = Cache(cache), StandingsCache(cache)
         self._judged: dict[str, Judged] = {}
         self._making, self._looking = threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None
@@ -100,7 +100,7 @@ class Board:
             self._looked_at = time.monotonic()
             return self._snapshot
 
-    def row(self, key: str) -> Row | None:
+    def row(self, key: str) -> SubmissionRow | None:
         """The row of a key; None where the board has none."""
         return self.snapshot().by_key.get(key)
 
@@ -143,7 +143,7 @@ class Board:
         return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))
 
     def _make(self, stored: _Stored) -> Snapshot:
-        found: list[tuple[Entry, Design, Judged]] = []
+        found: list[tuple[SubmissionEntry, PoolDesign, Judged]] = []
         aside = list(stored.set_aside)
         for entry in stored.entries:
             try:
@@ -157,7 +157,7 @@ class Board:
                 _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
         named = labels([entry for entry, _, _ in found])
         rows = [
-            Row(entry=entry, label=label, design=design.name, judged=judged, standings={})
+            SubmissionRow(entry=entry, label=label, design=design.name, judged=judged, standings={})
             for (entry, design, judged), label in zip(found, named, strict=True)
         ]
         ranked: dict[str, Mapping[str, Standing]] = {}
@@ -165,12 +165,23 @@ class Board:
             members = [Member(row.key, row.system) for row in rows if row.design == design.name]
             ranked |= self._rank(members, design)
         peers = Counter((row.design, row.entry.card.reads) for row in rows)
+        copies: dict[tuple[str, str], list[SubmissionRow]] = defaultdict(list)
+        for row in rows:
+            copies[row.design, row.entry.predictions_hash].append(row)
         complete = (
-            replace(row, standings=ranked[row.key], peers=peers[row.design, row.entry.card.reads]) for row in rows
+            replace(
+                row,
+                standings=ranked[row.key],
+                peers=peers[row.design, row.entry.card.reads],
+                identical_to=tuple(
+                    copy.label for copy in copies[row.design, row.entry.predictions_hash] if copy is not row
+                ),
+            )
+            for row in rows
         )
         return Snapshot(tuple(complete), tuple(aside))
 
-    def _judge(self, entry: Entry, design: Design) -> Judged:
+    def _judge(self, entry: SubmissionEntry, design: PoolDesign) -> Judged:
         judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)
         if judged is None:
             submission = self.store.get(entry.key)
@@ -182,5 +193,5 @@ class Board:
         return judged
 
 
-def _members(snapshot: Snapshot, design: Design) -> list[Member]:
+def _members(snapshot: Snapshot, design: PoolDesign) -> list[Member]:
     return [Member(row.key, row.system) for row in snapshot.of(design.name)]

@@ -19,7 +19,7 @@ from musicrs_metric.hits import Hits
 from musicrs_metric.random_orders import PoolKind
 from musicrs_metric.scoring import Answered, Scores
 
-from .data import Design
+from .data import PoolDesign
 from .judging import table_of
 from .rows import Judged
 
@@ -52,7 +52,7 @@ class Cache:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
-    def load(self, key: str, design: Design) -> Judged | None:
+    def load(self, key: str, design: PoolDesign) -> Judged | None:
         """Read what was computed from a submission.
 
         Args:
@@ -64,14 +64,14 @@ class Cache:
         """
         return None if self.folder is None else _read(self.folder / _name(key, design, code_version()), design)
 
-    def latest(self, key: str, design: Design) -> Judged | None:
+    def latest(self, key: str, design: PoolDesign) -> Judged | None:
         """Read what was last computed from a submission, by whichever version of the code."""
         if self.folder is None:
             return None
         files = sorted(self.folder.glob(_name(key, design, "*")), key=lambda path: path.stat().st_mtime_ns)
         return _read(files[-1], design) if files else None
 
-    def save(self, key: str, design: Design, judged: Judged) -> None:
+    def save(self, key: str, design: PoolDesign, judged: Judged) -> None:
         """Keep what was computed; a disk that takes nothing costs time later, and nothing else."""
         if self.folder is None:
             return
@@ -83,7 +83,7 @@ class Cache:
         except OSError:
             return
 
-    def forget_older(self, key: str, design: Design) -> None:
+    def forget_older(self, key: str, design: PoolDesign) -> None:
         """Remove what other versions of the code computed from a submission."""
         if self.folder is not None:
             for path in self.folder.glob(_name(key, design, "*")):
@@ -91,11 +91,11 @@ class Cache:
                     path.unlink(missing_ok=True)
 
 
-def _name(key: str, design: Design, code: str) -> str:
+def _name(key: str, design: PoolDesign, code: str) -> str:
     return f"{key}-{design.fingerprint[:16]}-{code}.npz"
 
 
-def _read(path: Path, design: Design) -> Judged | None:
+def _read(path: Path, design: PoolDesign) -> Judged | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return _unpack({name: arrays[name] for name in arrays.files}, design)
@@ -117,7 +117,7 @@ def _pack(judged: Judged) -> dict[str, Any]:
     return arrays | {"words": np.frombuffer(to_json(words).encode(), dtype=np.uint8)}
 
 
-def _unpack(arrays: Mapping[str, Any], design: Design) -> Judged:
+def _unpack(arrays: Mapping[str, Any], design: PoolDesign) -> Judged:
     words = strict_json(arrays["words"].tobytes().decode())
     blank = design.unanswered.hits
     hits = Hits(

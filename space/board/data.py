@@ -19,7 +19,7 @@ PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
-class Design:
+class PoolDesign:
     """One design of pools, with the labels that go with it.
 
     Attributes:
@@ -60,7 +60,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Data:
+class LeaderboardData:
     """All designs of one dataset.
 
     Attributes:
@@ -69,14 +69,14 @@ class Data:
     """
 
     dataset: str
-    designs: tuple[Design, ...]
+    designs: tuple[PoolDesign, ...]
 
     @cached_property
-    def by_fingerprint(self) -> dict[str, Design]:
+    def by_fingerprint(self) -> dict[str, PoolDesign]:
         """Fingerprint to design."""
         return {design.fingerprint: design for design in self.designs}
 
-    def of(self, fingerprint: str) -> Design:
+    def of(self, fingerprint: str) -> PoolDesign:
         """Find the design of a fingerprint.
 
         Raises:
@@ -91,7 +91,7 @@ class Data:
         """The designs' names."""
         return [design.name for design in self.designs]
 
-    def design(self, name: str | None = None) -> Design:
+    def design(self, name: str | None = None) -> PoolDesign:
         """Find a design.
 
         Args:
@@ -108,7 +108,7 @@ class Data:
         raise UserError(f"pools {show(name)}: not on this board, expected {' or '.join(self.names)}")
 
 
-def load_data(dataset: str) -> Data:
+def load_data(dataset: str) -> LeaderboardData:
     """Read the labels of a dataset; of configurations with the same pools, those of one.
 
     Args:
@@ -122,11 +122,11 @@ def load_data(dataset: str) -> Data:
         configs_of.setdefault(_design_name(config), []).append(config)
     # The published pools first: they are what the field's numbers are on.
     names = sorted(configs_of, key=lambda name: (name != PUBLISHED, name))
-    found: dict[str, Design] = {}
+    found: dict[str, PoolDesign] = {}
     for name in names:
         references = load_references(dataset, _lightest(configs_of[name]))
-        found.setdefault(references.fingerprint, Design(name, references, tuple(configs_of[name])))
-    return Data(dataset, tuple(found.values()))
+        found.setdefault(references.fingerprint, PoolDesign(name, references, tuple(configs_of[name])))
+    return LeaderboardData(dataset, tuple(found.values()))
 
 
 def _configs(dataset: str) -> Sequence[str]:

@@ -12,14 +12,14 @@ from musicrs_metric.compare.formats import NOTHING, percent, with_interval
 from musicrs_metric.compare.render import latex, markdown
 from musicrs_metric.compare.tables import AMONG, Cell, Sheet
 
-from .lines import MEASURES, Line
+from .table_rows import MEASURES, TableRow
 
-Form = Literal["markdown", "csv", "latex"]
+ExportFormat = Literal["markdown", "csv", "latex"]
 
-_SUFFIX: Mapping[Form, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
+_SUFFIX: Mapping[ExportFormat, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
 
 
-def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboard") -> str:
+def export(found: Sequence[TableRow], form: ExportFormat, *, title: str = "MusiCRS leaderboard") -> str:
     """Write lines of the table as text.
 
     Args:
@@ -36,24 +36,24 @@ def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboa
     return markdown([sheet]) if form == "markdown" else latex([sheet])
 
 
-def file_name_of(form: Form) -> str:
+def file_name_of(form: ExportFormat) -> str:
     """What to call the file."""
     return f"musicrs-leaderboard{_SUFFIX[form]}"
 
 
-def _sheet(found: Sequence[Line], title: str) -> Sheet:
+def _sheet(found: Sequence[TableRow], title: str) -> Sheet:
     rows = tuple(
         (
-            Cell(f"{line.label} (reported)" if line.kind == "reported" else line.label),
-            Cell(line.modality or NOTHING),
-            Cell(line.reads or NOTHING),
-            *(_score(line, metric) for metric in HEADLINE),
-            Cell(_group(line)),
-            Cell(str(line.n or NOTHING)),
-            Cell(percent(line.audio_coverage)),
-            Cell(percent(line.answered)),
+            Cell(f"{row.label} (reported)" if row.kind == "reported" else row.label),
+            Cell(row.modality or NOTHING),
+            Cell(row.reads or NOTHING),
+            *(_score(row, metric) for metric in HEADLINE),
+            Cell(_group(row)),
+            Cell(str(row.n or NOTHING)),
+            Cell(percent(row.audio_coverage)),
+            Cell(percent(row.answered)),
         )
-        for line in found
+        for row in found
     )
     notes = (
         f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
@@ -63,41 +63,39 @@ def _sheet(found: Sequence[Line], title: str) -> Sheet:
     return Sheet(f"{title}: scores in % [95 % interval]", columns, rows, notes, n_text=3)
 
 
-def _score(line: Line, metric: str) -> Cell:
-    value, standing = line.values.get(metric), line.standings.get(metric)
-    text = NOTHING if value is None else with_interval(value, line.interval.get(metric))
-    if standing is None or not line.is_ranked:
+def _score(row: TableRow, metric: str) -> Cell:
+    value, standing = row.values.get(metric), row.standings.get(metric)
+    text = NOTHING if value is None else with_interval(value, row.interval.get(metric))
+    if standing is None or not row.is_ranked:
         return Cell(text)
     return Cell(text, "best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
 
 
-def _group(line: Line) -> str:
-    standing = line.standings.get(HEADLINE[0])
-    return str(standing.group) if standing is not None and line.is_ranked else NOTHING
+def _group(row: TableRow) -> str:
+    standing = row.standings.get(HEADLINE[0])
+    return str(standing.group) if standing is not None and row.is_ranked else NOTHING
 
 
-def _csv(found: Sequence[Line]) -> str:
+def _csv(found: Sequence[TableRow]) -> str:
     """One line per system with numbers at full precision; shares lie between 0 and 1."""
     about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
     numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
     ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance", "to chance n")]
     rows = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
-    for line in found:
-        first: list[object] = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
-        first += [line.n, line.audio_coverage, line.answered, line.key]
-        scores = [
-            value for name in MEASURES for value in (line.values.get(name), *line.interval.get(name, (None, None)))
-        ]
-        standings = [value for metric in HEADLINE for value in _standing(line, metric)]
-        rule = VERDICT_RULE if line.standings else None
+    for row in found:
+        first: list[object] = [row.kind, row.label, row.modality, row.paradigm, row.reads, row.open_weights]
+        first += [row.n, row.audio_coverage, row.answered, row.key]
+        scores = [value for name in MEASURES for value in (row.values.get(name), *row.interval.get(name, (None, None)))]
+        standings = [value for metric in HEADLINE for value in _standing(row, metric)]
+        rule = VERDICT_RULE if row.standings else None
         rows.append(csv_line((*first, *scores, *standings, rule)))
     return "".join(rows)
 
 
-def _standing(line: Line, metric: str) -> tuple[object, object, object, object]:
-    one = line.standings.get(metric)
+def _standing(row: TableRow, metric: str) -> tuple[object, object, object, object]:
+    one = row.standings.get(metric)
     if one is None:
         return None, None, None, None
-    rank, group = (one.rank, one.group) if line.is_ranked else (None, None)
+    rank, group = (one.rank, one.group) if row.is_ranked else (None, None)
     chance = one.chance
     return (rank, group, *((None, None) if chance is None else (chance.verdict, chance.n)))

@@ -12,11 +12,11 @@ from musicrs_metric.measures import measure
 from musicrs_metric.runs.predictions import Prediction, rankings_for
 from musicrs_metric.scoring import ThreadTable, summarise
 
-from .data import Design
+from .data import PoolDesign
 from .rows import Judged
 
 
-def judge(predictions: Sequence[Prediction], design: Design) -> Judged:
+def judge(predictions: Sequence[Prediction], design: PoolDesign) -> Judged:
     """Score predictions as the command `musicrs-metric score` does.
 
     Args:
@@ -40,7 +40,7 @@ def judge(predictions: Sequence[Prediction], design: Design) -> Judged:
     )
 
 
-def table_of(hits: Hits, design: Design) -> ThreadTable:
+def table_of(hits: Hits, design: PoolDesign) -> ThreadTable:
     """The per-thread values of judged rankings; chance and ceiling depend on the data alone and are shared."""
     blank = design.unanswered
     return ThreadTable(hits, blank.k, measure(hits, blank.k), blank.chance, blank.ceiling)

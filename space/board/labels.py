@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from musicrs_metric.base.numbers import MODALITIES
 from musicrs_metric.compare.load import unused
 
-from ..submission import Entry
+from ..submission import SubmissionEntry
 
 # Joiners and variation selectors, which change how letters of some scripts look, and show nothing by themselves.
 _UNSEEN = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _CHANCE = ("chance", "Chance")  # what exports and page call the line that is no submission
 
 
-def labels(entries: Sequence[Entry]) -> list[str]:
+def labels(entries: Sequence[SubmissionEntry]) -> list[str]:
     """Label submissions: by name, with the modality where several share it, with a number where they share both.
 
     Args:

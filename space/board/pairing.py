@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from threading import Lock
 from typing import NamedTuple
 
 from musicrs_metric.compare import HEADLINE, Comparison, compare
 from musicrs_metric.errors import UserError, plain, show
 
 from .board import Board
-from .rows import Row
+from .lru import StateCache
+from .rows import SubmissionRow
 
 _KEPT = 256
 
@@ -26,8 +26,8 @@ class Gain(NamedTuple):
     """
 
     name: str
-    both: Row
-    single: Row
+    both: SubmissionRow
+    single: SubmissionRow
 
 
 class Pairing:
@@ -39,8 +39,7 @@ class Pairing:
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[str, ...], Comparison] = OrderedDict()
+        self._comparisons: StateCache[Comparison] = StateCache(_KEPT)
 
     def __call__(self, first: str, second: str) -> Comparison:
         """Compare two rows on the same pools, as `musicrs-metric compare` does.
@@ -64,27 +63,21 @@ class Pairing:
                 f"{plain(a.label)} ranked the pools {a.design}, {plain(b.label)} the pools {b.design}; "
                 "only rows on the same pools can be compared"
             )
-        what = (a.key, a.label, b.key, b.label)
-        with self._lock:
-            if what in self._kept:
-                self._kept.move_to_end(what)
-                return self._kept[what]
         groups = {"genre": self.board.data.design(a.design).references.groups["genre"]}
-        made = compare([a.system, b.system], HEADLINE, groups=groups)
-        with self._lock:
-            self._kept[what] = made
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return made
+        return self._comparisons.get(
+            self.board.data,  # a comparison does not depend on the other rows
+            (a.key, a.label, b.key, b.label),
+            lambda: compare([a.system, b.system], HEADLINE, groups=groups),
+        )
 
-    def _row(self, key: str) -> Row:
+    def _row(self, key: str) -> SubmissionRow:
         row = self.board.row(key)
         if row is None:
             raise UserError(f"found no row {show(key)} on the board; it may have been taken away")
         return row
 
 
-def modality_gains(rows: Sequence[Row]) -> list[Gain]:
+def modality_gains(rows: Sequence[SubmissionRow]) -> list[Gain]:
     """Find the systems that were run both with one modality and with both.
 
     Args:
@@ -93,7 +86,7 @@ def modality_gains(rows: Sequence[Row]) -> list[Gain]:
     Returns:
         One entry for each single modality of each system that has a row with both, by name.
     """
-    by_name: dict[str, dict[str, Row]] = defaultdict(dict)
+    by_name: dict[str, dict[str, SubmissionRow]] = defaultdict(dict)
     for row in rows:
         by_name[row.entry.card.name][row.entry.card.modality] = row
     return [

@@ -21,7 +21,7 @@ from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.run_card import Reads
 
 from .cache import code_version, write_bytes
-from .data import Design
+from .data import PoolDesign
 from .standings import Mask, standings
 
 Standings = Mapping[str, Mapping[str, Standing]]
@@ -54,7 +54,7 @@ class _Known(NamedTuple):
     made_at: float
 
 
-class Ranking:
+class StandingsCache:
     """Ranks rows; the last result for each design, genre and `reads` is kept in memory and on disk.
 
     Every new submission changes every ranking, and nobody who opens the table of a genre is to wait for that. So ranks
@@ -70,7 +70,7 @@ class Ranking:
         self._known: dict[str, _Known] = {}
         self._locks: dict[str, threading.Lock] = {}
 
-    def __call__(self, members: Sequence[Member], design: Design, genre: str | None = None) -> Standings:
+    def __call__(self, members: Sequence[Member], design: PoolDesign, genre: str | None = None) -> Standings:
         """Rank rows on one design of pools.
 
         Args:
@@ -96,7 +96,7 @@ class Ranking:
             ranked |= known.standings
         return ranked
 
-    def renew(self, members: Sequence[Member], design: Design) -> None:
+    def renew(self, members: Sequence[Member], design: PoolDesign) -> None:
         """Make ranks within genres anew that somebody has asked for and that have become old.
 
         Args:
@@ -153,7 +153,7 @@ def _by_reads(members: Sequence[Member]) -> Iterable[Sequence[Member]]:
     return peers.values()
 
 
-def _place(design: Design, genre: str | None, peers: Sequence[Member]) -> str:
+def _place(design: PoolDesign, genre: str | None, peers: Sequence[Member]) -> str:
     return f"standings-{_digest([design.fingerprint, genre, peers[0].system.reads])[:16]}.json"
 
 
@@ -161,7 +161,7 @@ def _state(peers: Sequence[Member]) -> str:
     return _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
 
 
-def _threads_of(design: Design, genre: str) -> Mask:
+def _threads_of(design: PoolDesign, genre: str) -> Mask:
     labels = design.references.groups["genre"]
     if genre not in labels:
         raise UserError(f"genre {show(genre)}: not in this data, expected one of {', '.join(design.genres)}")

@@ -11,7 +11,7 @@ from musicrs_metric.hits import Bools
 from musicrs_metric.runs.predictions import Outcome
 from musicrs_metric.scoring import Scores, ThreadTable
 
-from ..submission import Entry
+from ..submission import SubmissionEntry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class SubmissionRow:
     """A row.
 
     Attributes:
@@ -44,15 +44,17 @@ class Row:
         judged: What was computed from its predictions.
         standings: Metric to rank, rank group and verdict against chance, among the rows on the same pools that read
             the same.
-        peers: How many rows those are, this one among them.
+        peers: Number of these rows, with this one.
+        identical_to: Labels of the other rows with the same predictions on the same pools.
     """
 
-    entry: Entry
+    entry: SubmissionEntry
     label: str
     design: str
     judged: Judged
     standings: Mapping[str, Standing]
     peers: int = 1
+    identical_to: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

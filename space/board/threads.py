@@ -10,8 +10,8 @@ from musicrs_metric.matching import Pool
 from musicrs_metric.runs.predictions import Prediction
 
 from .board import Board
-from .data import Design
-from .rows import Row
+from .data import PoolDesign
+from .rows import SubmissionRow
 
 
 class Ranked(NamedTuple):
@@ -22,7 +22,7 @@ class Ranked(NamedTuple):
         prediction: What it answered; None where it gave no prediction.
     """
 
-    row: Row
+    row: SubmissionRow
     prediction: Prediction | None
 
 
@@ -49,7 +49,7 @@ def rankings_of(
     return [Ranked(row, board.store.prediction(row.key, thread_id)) for row in rows]
 
 
-def place(design: Design, thread_id: str) -> int:
+def place(design: PoolDesign, thread_id: str) -> int:
     """The place of a thread in its dataset, from 0.
 
     Raises:
@@ -62,7 +62,7 @@ def place(design: Design, thread_id: str) -> int:
     return found
 
 
-def relevant_places(design: Design, thread_id: str) -> set[int]:
+def relevant_places(design: PoolDesign, thread_id: str) -> set[int]:
     """The places in its pool of what the community recommended in a thread."""
     i = place(design, thread_id)
     pool = Pool(design.references.candidates[i])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .form import Form
+from .form import SubmissionForm
 from .refusal import IntakeError
 from .take import Taken, take
 
-__all__ = ["Form", "IntakeError", "Taken", "take"]
+__all__ = ["IntakeError", "SubmissionForm", "Taken", "take"]

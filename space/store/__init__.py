@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from musicrs_metric.runs.predictions import Prediction
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 
 __all__ = ["Receipt", "SetAside", "Store"]
 
@@ -44,7 +44,7 @@ class SubmissionStore(Protocol):
         """Keep a submission; when this returns, a crash does not lose it."""
         ...
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[SubmissionEntry]:
         """What is kept, without the predictions, in the order in which it came in."""
         ...
 

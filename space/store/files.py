@@ -18,7 +18,7 @@ from musicrs_metric.errors import UserError, is_unicode, show
 from musicrs_metric.runs.predictions import Prediction, format_line, parse_line
 from musicrs_metric.runs.run_card import RunCard, card_from_values
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 
 SUFFIX = ".jsonl"
 VERSION = 1
@@ -40,7 +40,7 @@ def key_of(card: RunCard, predictions: Iterable[Prediction]) -> str:
     Returns:
         64 hexadecimal digits.
     """
-    return _key(card, _lines(predictions))
+    return _key(card, _sha256(_lines(predictions)))
 
 
 def is_key(text: str) -> bool:
@@ -66,7 +66,7 @@ def to_bytes(submission: Submission) -> bytes:
     return f"{to_json(values)}\n".encode() + _lines(submission.predictions)
 
 
-def read_entry(content: bytes, name: str) -> Entry:
+def read_entry(content: bytes, name: str) -> SubmissionEntry:
     """Read what is known of a submission, after a check that its file is whole.
 
     Args:
@@ -89,7 +89,8 @@ def read_entry(content: bytes, name: str) -> Entry:
         raise
     except (ValueError, LookupError, TypeError) as error:
         raise StoredFileError(f"{name}: cannot be read ({error})") from error
-    key = _key(entry.card, rest)
+    entry = replace(entry, predictions_hash=_sha256(rest))
+    key = _key(entry.card, entry.predictions_hash)
     if entry.key != key:
         raise StoredFileError(f"{name}: is damaged or was changed, its content does not have the hash that it states")
     if name != file_name(key):
@@ -145,12 +146,15 @@ def _lines(predictions: Iterable[Prediction]) -> bytes:
     return "".join(map(format_line, sorted_predictions(predictions))).encode()
 
 
-def _key(card: RunCard, lines: bytes) -> str:
-    what = [card.name, card.modality, card.fingerprint, hashlib.sha256(lines).hexdigest()]
-    return hashlib.sha256(to_json(what).encode()).hexdigest()
+def _key(card: RunCard, predictions_hash: str) -> str:
+    return _sha256(to_json([card.name, card.modality, card.fingerprint, predictions_hash]).encode())
 
 
-def _entry(values: dict[str, Any]) -> Entry:
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _entry(values: dict[str, Any]) -> SubmissionEntry:
     for name, kind in _FIELDS.items():
         if name not in values or not isinstance(values[name], kind):
             raise ValueError(f"field {name!r} is missing or of another type")
@@ -159,4 +163,4 @@ def _entry(values: dict[str, Any]) -> Entry:
     datetime.fromisoformat(values["received_at"])
     card = dict(values["card"])
     card |= card.pop("extra", {})
-    return Entry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})
+    return SubmissionEntry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})

@@ -24,7 +24,7 @@ from filelock import FileLock
 from musicrs_metric.errors import count
 from musicrs_metric.runs.predictions import Prediction
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 from . import Receipt, SetAside
 from .commit_markers import CommitMarkers
 from .files import SUFFIX, StoredFileError, file_name, is_key, read_submission
@@ -121,7 +121,7 @@ class HubStore:
                 return Receipt(submission.key, "queued")
         return receipt
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[SubmissionEntry]:
         """What is kept, without the predictions, in the order in which it came in; also what still waits."""
         return self.local.entries()
 

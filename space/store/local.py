@@ -15,7 +15,7 @@ from musicrs_metric.base.files import replacing
 from musicrs_metric.errors import is_unicode, show
 from musicrs_metric.runs.predictions import Prediction
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 from . import Receipt, SetAside
 from .files import SUFFIX, StoredFileError, file_name, find_prediction, is_key, read_entry, read_submission, to_bytes
 
@@ -33,7 +33,7 @@ class _Seen(NamedTuple):
     """
 
     stamp: tuple[int, int, int]
-    found: Entry | SetAside
+    found: SubmissionEntry | SetAside
 
 
 class LocalStore:
@@ -69,10 +69,10 @@ class LocalStore:
             _write(target, content)
         return Receipt(submission.key, "stored")
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[SubmissionEntry]:
         """What is kept, in the order in which it came in; files that did not change are not read again."""
         found = [one.found for one in self._look()]
-        entries = [entry for entry in found if isinstance(entry, Entry)]
+        entries = [entry for entry in found if isinstance(entry, SubmissionEntry)]
         return sorted(entries, key=lambda entry: (entry.received_at, entry.key))
 
     def get(self, key: str) -> Submission | None:

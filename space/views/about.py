@@ -5,7 +5,7 @@ from __future__ import annotations
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.citation import BIBTEX
 
-from ..board.lines import Line
+from ..board.table_rows import TableRow
 from . import display_names
 from .address import Address
 from .html import Html, join, tag
@@ -14,7 +14,7 @@ _PAPER = "https://arxiv.org/abs/2509.19469"
 _SUBMIT = "musicrs-metric submit runs/mine --space URL"
 
 
-def about(chance: Line, address: Address) -> Html:
+def about(chance: TableRow, address: Address) -> Html:
     """Make the tab.
 
     Args:
@@ -48,7 +48,7 @@ def _task() -> tuple[Html, ...]:
     )
 
 
-def _table(chance: Line) -> tuple[Html, ...]:
+def _table(chance: TableRow) -> tuple[Html, ...]:
     level = display_names.percent(chance.values.get("recall@20"))
     points = (
         (
@@ -117,7 +117,7 @@ def _taking_part(address: Address) -> tuple[Html, ...]:
             tag("code", '{"thread_id": "t3_...", "ranking": ["best", "next", ...]}'),
             ", in any order, from any language, and send the file on the tab ",
             tag("a", "Submit", href=address.to(tab="submit"), data_go=True),
-            " or from the command line:",
+            " or from the command row:",
         ),
         tag("pre", _SUBMIT, tabindex=0),
     )

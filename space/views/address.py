@@ -11,7 +11,7 @@ from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import is_unicode, show
 from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 
-from ..board.lines import Query
+from ..board.table_rows import RowQuery
 
 TABS = ("leaderboard", "compare", "genres", "threads", "submit", "about")
 SORTS = (*HEADLINE, "name", "received", "coverage")
@@ -129,9 +129,9 @@ class Address:
         return (self.sort in _ASCENDING) != (self.order == "reversed")
 
     @property
-    def query(self) -> Query:
+    def query(self) -> RowQuery:
         """Which lines of the board are shown."""
-        return Query(
+        return RowQuery(
             design=self.pools or None,
             modality=_one(self.modality),
             paradigm=_one(self.paradigm),

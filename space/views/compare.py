@@ -9,7 +9,7 @@ from musicrs_metric.base.genres import in_order
 from musicrs_metric.compare.formats import p_value
 from musicrs_metric.compare.results import Comparison, Effect, Pair
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from . import display_names
 from .address import Address
 from .differences import difference, figures, scale_of
@@ -18,7 +18,7 @@ from .html import Html, join, tag
 from .largest_differences import largest_differences
 
 
-def chooser(rows: Sequence[Row], address: Address) -> Html:
+def chooser(rows: Sequence[SubmissionRow], address: Address) -> Html:
     """The fields that say which two systems, and on which measure.
 
     Args:
@@ -35,13 +35,13 @@ def chooser(rows: Sequence[Row], address: Address) -> Html:
     )
 
 
-def best_pair(rows: Sequence[Row]) -> str:
+def best_pair(rows: Sequence[SubmissionRow]) -> str:
     """The two best of one modality, for who has not chosen yet, as an address has them; empty for fewer than two rows.
 
     Args:
         rows: The best first.
     """
-    of: dict[str, Row] = {}
+    of: dict[str, SubmissionRow] = {}
     for row in rows:
         better = of.setdefault(row.entry.card.modality, row)
         if better is not row:
@@ -49,7 +49,7 @@ def best_pair(rows: Sequence[Row]) -> str:
     return ",".join(row.key for row in rows[:2]) if len(rows) > 1 else ""
 
 
-def nothing_chosen(rows: Sequence[Row], address: Address) -> Html:
+def nothing_chosen(rows: Sequence[SubmissionRow], address: Address) -> Html:
     """What is said before two systems are chosen: what can be read here, and pairs to begin with."""
     best = rows[:3]
     pairs = [(a, b) for i, a in enumerate(best) for b in best[i + 1 :]]
@@ -72,7 +72,9 @@ def nothing_chosen(rows: Sequence[Row], address: Address) -> Html:
     )
 
 
-def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | None], address: Address) -> Html:
+def comparison(
+    a: SubmissionRow, b: SubmissionRow, found: Comparison, threads: Sequence[Thread | None], address: Address
+) -> Html:
     """The two systems in words and tables.
 
     Args:
@@ -109,7 +111,7 @@ def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | Non
     )
 
 
-def _sentence(a: Row, b: Row, pair: Pair, metric: str) -> Iterator[Html | str]:
+def _sentence(a: SubmissionRow, b: SubmissionRow, pair: Pair, metric: str) -> Iterator[Html | str]:
     first, second = (tag("b", row.label, dir="auto") for row in (a, b))
     size = f"{abs(pair.difference) * 100:.2f} points of {display_names.metric(metric)}"
     if pair.significant:
@@ -124,17 +126,17 @@ def _sentence(a: Row, b: Row, pair: Pair, metric: str) -> Iterator[Html | str]:
         yield f" These two would have to differ by {apart} to be told apart four times in five."
 
 
-def _different_reads(a: Row, b: Row) -> Html | None:
+def _different_reads(a: SubmissionRow, b: SubmissionRow) -> Html | None:
     if a.entry.card.reads == b.entry.card.reads:
         return None
     said = " and ".join(display_names.READS[row.entry.card.reads].lower() for row in (a, b))
     return tag("p", f"They do not read the same ({said}): the board does not rank them together.", class_="warn")
 
 
-def _measures(a: Row, b: Row, found: Comparison) -> Html:
+def _measures(a: SubmissionRow, b: SubmissionRow, found: Comparison) -> Html:
     pairs = {metric: of.pairs[0] for metric, of in found.metrics.items()}
     scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs.values())
-    lines = [
+    table_rows = [
         tag(
             "tr",
             tag("th", display_names.metric(metric), scope="row"),
@@ -146,12 +148,12 @@ def _measures(a: Row, b: Row, found: Comparison) -> Html:
         for metric, pair in pairs.items()
     ]
     heads = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Won / tied / lost")
-    return figures(heads, lines)
+    return figures(heads, table_rows)
 
 
 def _effects(effects: dict[str, Effect]) -> Html:
     scale = scale_of(effect.interval or (effect.difference, effect.difference) for effect in effects.values())
-    lines = [
+    table_rows = [
         tag(
             "tr",
             tag("th", genre, tag("small", f" {display_names.plural(effect.n, 'thread')}"), scope="row"),
@@ -162,7 +164,7 @@ def _effects(effects: dict[str, Effect]) -> Html:
     ]
     heads = ("Genre", "First minus second, 95 %")
     note = "These intervals describe and do not test: nothing is corrected for looking at several genres."
-    return join(figures(heads, lines), tag("p", note, class_="soft"))
+    return join(figures(heads, table_rows), tag("p", note, class_="soft"))
 
 
 def _equals(p: float) -> str:

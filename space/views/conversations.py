@@ -23,7 +23,7 @@ _TEXT_FIRST = ("query_only", "audio_query", "audio_only")
 _AUDIO = ("audio_query", "audio_only")
 
 
-class Sound(NamedTuple):
+class PlayableClip(NamedTuple):
     """A clip that can be played.
 
     Attributes:
@@ -67,7 +67,7 @@ class Conversations:
         place = self.place.get(thread_id)
         return None if place is None else self.threads[place]
 
-    def sounds(self, thread_id: str) -> list[Sound]:
+    def sounds(self, thread_id: str) -> list[PlayableClip]:
         """The clips of a thread as files; empty where the dataset has none."""
         place = self.place.get(thread_id)
         if place is None or self._audio is None:
@@ -80,7 +80,7 @@ class Conversations:
                     self._audio = None
                     return []
             found = [
-                Sound(self._file(clip.audio, clip.name), clip.start_s, clip.duration_s)
+                PlayableClip(self._file(clip.audio, clip.name), clip.start_s, clip.duration_s)
                 for clip in self._clips(place)
                 if clip.audio and PurePath(clip.name).suffix.lower() in _SUFFIXES
             ]

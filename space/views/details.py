@@ -9,7 +9,7 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.scoring import Scores
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from . import display_names
 from .address import Address
 from .form_controls import link
@@ -43,7 +43,7 @@ _CARD: Mapping[str, str] = {
 }
 
 
-def details(row: Row, address: Address) -> Html:
+def details(row: SubmissionRow, address: Address) -> Html:
     """Make the panel.
 
     Args:
@@ -79,7 +79,7 @@ def details(row: Row, address: Address) -> Html:
     )  # fmt: skip
 
 
-def _actions(row: Row, address: Address) -> Html:
+def _actions(row: SubmissionRow, address: Address) -> Html:
     return tag(
         "p",
         tag("button", "Download its predictions", type="button", data_save=f"predictions {row.key}", class_="action"),
@@ -89,7 +89,7 @@ def _actions(row: Row, address: Address) -> Html:
     )
 
 
-def _standing(row: Row) -> Iterator[Html]:
+def _standing(row: SubmissionRow) -> Iterator[Html]:
     for metric in HEADLINE:
         standing = row.standings.get(metric)
         if standing is None:
@@ -115,7 +115,7 @@ def _standing(row: Row) -> Iterator[Html]:
 def _measures(scores: Scores) -> Html:
     chance, intervals = scores.chance or {}, scores.interval or {}
     heads = [tag("th", text, scope="col") for text in ("Measure", "Mean", "95 %", "Chance", "Best possible")]
-    lines = [
+    table_rows = [
         tag(
             "tr",
             tag("th", display_names.metric(name), scope="row"),
@@ -126,13 +126,13 @@ def _measures(scores: Scores) -> Html:
         )
         for name, value in scores.values.items()
     ]
-    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", table_rows), class_="figures")
 
 
 def _genres(scores: Scores, metric: str) -> Html:
     of = {genre: scores.by["genre"][genre] for genre in in_order(scores.by["genre"])}
     scale = Scale.over(_ends(list(of.values()), metric))
-    lines = [
+    table_rows = [
         tag(
             "tr",
             tag("th", genre, tag("small", f" {found.n}"), scope="row"),
@@ -152,7 +152,7 @@ def _genres(scores: Scores, metric: str) -> Html:
         for genre, found in of.items()
     ]
     heads = [tag("th", text, scope="col") for text in ("Genre, threads", "Mean", "95 %", "Chance", "")]
-    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", table_rows), class_="figures")
 
 
 def _ends(of: Sequence[Scores], metric: str) -> Iterator[float | None]:
@@ -160,7 +160,7 @@ def _ends(of: Sequence[Scores], metric: str) -> Iterator[float | None]:
         yield from (scores.values[metric], (scores.chance or {}).get(metric), *(scores.interval or {}).get(metric, ()))
 
 
-def _answers(row: Row) -> Iterator[Html]:
+def _answers(row: SubmissionRow) -> Iterator[Html]:
     scores, card = row.scores, row.entry.card
     yield from _item("Threads scored", scores.n)
     yield from _item("Threads without a prediction, counted as 0", scores.n_missing)
@@ -174,7 +174,7 @@ def _answers(row: Row) -> Iterator[Html]:
         yield from _item(f"Audio: {name.replace('_', ' ')}", shown)
 
 
-def _run_card(row: Row) -> Iterator[Html]:
+def _run_card(row: SubmissionRow) -> Iterator[Html]:
     card = row.entry.card
     weights = {True: "open", False: "closed", None: None}[card.open_weights]
     trained = {True: "trained or tuned for this task", False: "not trained for this task", None: None}[card.trained]

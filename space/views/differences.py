@@ -11,15 +11,15 @@ from .html import Html, tag
 from .interval_plot import Scale, interval_plot
 
 
-def figures(heads: Sequence[str], lines: Sequence[Html]) -> Html:
+def figures(heads: Sequence[str], table_rows: Sequence[Html]) -> Html:
     """A table of figures that can be scrolled sideways.
 
     Args:
         heads: Texts of the head.
-        lines: Its rows.
+        table_rows: Its rows.
     """
     head = [tag("th", text, scope="col") for text in heads]
-    made = tag("table", tag("thead", tag("tr", head)), tag("tbody", lines), class_="figures")
+    made = tag("table", tag("thead", tag("tr", head)), tag("tbody", table_rows), class_="figures")
     return tag("div", made, class_="scroll", tabindex=0)
 
 

@@ -8,7 +8,7 @@ from musicrs_metric.base.genres import in_order
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.paper.tables import OVERALL, Result
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from . import display_names
 from .address import Address
 from .form_controls import choice, form, link, switch
@@ -34,7 +34,10 @@ def chooser(address: Address, *, paper: bool) -> Html:
 
 
 def heat_map(
-    rows: Sequence[Row], reported: Sequence[Sequence[Result]], chance: Mapping[str, float | None], address: Address
+    rows: Sequence[SubmissionRow],
+    reported: Sequence[Sequence[Result]],
+    chance: Mapping[str, float | None],
+    address: Address,
 ) -> Html:
     """Make the map.
 
@@ -52,7 +55,7 @@ def heat_map(
         [tag("td", tag("b", display_names.percent(chance.get(column)))) for column in columns],
         class_="chance",
     )
-    lines = [_row(row, columns, chance, address) for row in rows]
+    table_rows = [_row(row, columns, chance, address) for row in rows]
     told = [_reported(results, columns, chance, address) for results in reported]
     caption = (
         f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. Orange: lower. "
@@ -62,13 +65,13 @@ def heat_map(
         "table",
         tag("caption", caption),
         tag("thead", tag("tr", heads)),
-        tag("tbody", level, lines, told),
+        tag("tbody", level, table_rows, told),
         class_="heat",
     )
     return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Scores by genre")
 
 
-def _row(row: Row, columns: Sequence[str], chance: Mapping[str, float | None], address: Address) -> Html:
+def _row(row: SubmissionRow, columns: Sequence[str], chance: Mapping[str, float | None], address: Address) -> Html:
     cells = []
     for column in columns:
         scores = row.scores if column == OVERALL else on_genre(row.scores, column)

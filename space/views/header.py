@@ -6,26 +6,31 @@ from collections.abc import Sequence
 
 from musicrs_metric.errors import some
 
-from ..board.lines import Line
+from ..board.table_rows import TableRow
 from . import display_names
 from .address import TABS, Address
 from .html import Html, tag
 
 
 def header(
-    lines: Sequence[Line], genres: int, address: Address, left_out: Sequence[str] = (), *, is_other: bool = False
+    table_rows: Sequence[TableRow],
+    genres: int,
+    address: Address,
+    left_out: Sequence[str] = (),
+    *,
+    is_other: bool = False,
 ) -> Html:
     """Make the head of the page.
 
     Args:
-        lines: All lines of the board on the first design of pools, chance first.
+        table_rows: All lines of the board on the first design of pools, chance first.
         genres: How many genres the data have.
         address: What the page shows.
         left_out: What the address names and there is not.
         is_other: Whether the page shows something else than the address says, which then has to follow.
     """
-    chance, *others = lines
-    submitted = [line for line in others if line.kind == "submitted"]
+    chance, *others = table_rows
+    submitted = [row for row in others if row.kind == "submitted"]
     return tag(
         "header",
         tag(
@@ -52,11 +57,11 @@ def _left_out(names: Sequence[str]) -> Html:
     return tag("p", f"{said}; shown without {'it' if len(different) == 1 else 'them'}", class_="warn", role="status")
 
 
-def _facts(chance: Line, submitted: Sequence[Line], genres: int) -> list[Html]:
+def _facts(chance: TableRow, submitted: Sequence[TableRow], genres: int) -> list[Html]:
     above = sum(
         standing.chance is not None and standing.chance.verdict == "above"
-        for line in submitted
-        if (standing := line.standings.get("recall@20"))
+        for row in submitted
+        if (standing := row.standings.get("recall@20"))
     )
     by_chance = display_names.percent(chance.values.get("recall@20"))
     facts = {

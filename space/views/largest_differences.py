@@ -9,7 +9,7 @@ import numpy as np
 from musicrs_dataset.records import Thread
 from musicrs_metric.measures import Floats
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from . import display_names
 from .address import Address
 from .form_controls import link
@@ -18,7 +18,7 @@ from .html import Html, tag
 _SHOWN = 4
 
 
-def largest_differences(a: Row, b: Row, threads: Sequence[Thread | None], address: Address) -> Html:
+def largest_differences(a: SubmissionRow, b: SubmissionRow, threads: Sequence[Thread | None], address: Address) -> Html:
     """For each of two systems the threads on which it is furthest ahead, as links to both rankings.
 
     Args:

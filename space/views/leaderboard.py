@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..board.export import Form
-from ..board.lines import Line
+from musicrs_metric.errors import UserError, show
+
+from ..board.export import ExportFormat, export, file_name_of
+from ..board.table_rows import TableRow, table_rows
+from ..service import LeaderboardService
 from . import display_names
 from .address import Address
 from .form_controls import choice, filter_choice, form, search, switch
 from .html import Html, join, tag
 from .table import table
 
-FORMATS: Mapping[Form, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
+FORMATS: Mapping[ExportFormat, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
 
 
 def leaderboard(
-    lines: Sequence[Line], designs: Sequence[str], genres: Sequence[str], address: Address, *, paper: bool
+    rows: Sequence[TableRow], designs: Sequence[str], genres: Sequence[str], address: Address, *, paper: bool
 ) -> Html:
     """Make the tab.
 
     Args:
-        lines: What the table shows, chance first.
+        rows: What the table shows, chance first.
         designs: Names of the pool designs, the first one first.
         genres: Genres of the data, in the order of the page.
         address: What the page shows.
         paper: Whether the paper reports figures on these pools.
     """
-    return join(_controls(designs, genres, address, paper), table(lines, address), _below(address))
+    return join(_controls(designs, genres, address, paper), table(rows, address), _below(address))
 
 
 def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, paper: bool) -> Html:
@@ -63,3 +66,26 @@ def _below(address: Address) -> Html:
             class_="soft",
         ),
     )
+
+
+def download(service: LeaderboardService, address: Address, what: object) -> dict[str, str]:
+    """Make a file for the user.
+
+    Args:
+        service: The leaderboard.
+        address: State of the page.
+        what: "table" and a format, or "predictions" and the key of a row. Values of any type are accepted.
+
+    Returns:
+        `name` and `text` of the file, or `error` in one sentence.
+    """
+    kind, _, name = what.partition(" ") if isinstance(what, str) else ("", "", "")
+    try:
+        if kind == "predictions":
+            return {"name": f"predictions-{name[:12]}.jsonl", "text": service.predictions(name)}
+        for form in FORMATS:
+            if kind == "table" and name == form:
+                return {"name": file_name_of(form), "text": export(table_rows(service.board, address.query), form)}
+        raise UserError(f"found no file {show(what)}")
+    except UserError as error:
+        return {"error": str(error)}

@@ -56,7 +56,7 @@ def modality_gain(found: Sequence[Gain], address: Address) -> Html:
     pairs = paired(found, address.metric)
     scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs)
     largest = sorted(zip(found, pairs, strict=True), key=lambda one: -abs(one[1].difference))
-    lines = [
+    table_rows = [
         tag(
             "tr",
             tag("th", link(address, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
@@ -68,11 +68,13 @@ def modality_gain(found: Sequence[Gain], address: Address) -> Html:
         for gain, pair in largest
     ]
     heads = ("System", "Modality", "Gain in points, 95 %")
-    more = len(lines) - _SHOWN
+    more = len(table_rows) - _SHOWN
     return tag(
         "section",
         tag("h3", f"What a second modality adds, on {display_names.metric(address.metric)}"),
-        figures(heads, lines[:_SHOWN]),
-        tag("details", tag("summary", f"{more} smaller ones"), figures(heads, lines[_SHOWN:])) if more > 0 else None,
+        figures(heads, table_rows[:_SHOWN]),
+        tag("details", tag("summary", f"{more} smaller ones"), figures(heads, table_rows[_SHOWN:]))
+        if more > 0
+        else None,
         aria_label="Modality gain",
     )

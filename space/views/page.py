@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from musicrs_metric.base.genres import in_order
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 
-from ..board.board import Board, Snapshot
-from ..board.data import Design
-from ..board.lines import Query, lines
+from ..board.board import Board
+from ..board.data import PoolDesign
+from ..board.lru import StateCache
 from ..board.pairing import Pairing, modality_gains
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
+from ..board.table_rows import RowQuery, table_rows
 from ..board.threads import rankings_of, relevant_places
 from . import compare, display_names, genres, plots, threads
 from .about import about
@@ -31,7 +31,7 @@ from .modality_gain import modality_gain
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_KEPT = 128
+_CACHED_TABLES = 128
 
 
 class Plotted(NamedTuple):
@@ -59,11 +59,9 @@ class Page:
     def __init__(self, board: Board, conversations: Conversations) -> None:
         self.board, self.conversations = board, conversations
         self._pairing = Pairing(board)
-        self._lock = Lock()
-        self._kept_of: Snapshot | None = None
-        self._kept: dict[Address, Html] = {}
+        self._tables: StateCache[Html] = StateCache(_CACHED_TABLES)
 
-    def design(self, address: Address) -> Design:
+    def design(self, address: Address) -> PoolDesign:
         """The design of pools that an address names; the first one where it names none, or one that is gone."""
         names = self.board.data.names
         return self.board.data.design(address.pools if address.pools in names else None)
@@ -109,28 +107,22 @@ class Page:
             unknown: What of the address was no choice at all.
         """
         design = self.design(address)
-        shown = lines(self.board, Query(design=design.name, reported=False))
+        shown = table_rows(self.board, RowQuery(design=design.name, reported=False))
         left_out = [*unknown, *(self.gone(asked) if asked else ())]
         is_other = bool(left_out) or asked not in (None, address)
         return header(shown, len(set(design.references.groups["genre"])), address, left_out, is_other=is_other)
 
     def leaderboard(self, address: Address) -> Html:
-        """The first tab; what was rendered since the board last changed is kept."""
-        snapshot, what = self.board.snapshot(), replace(address, metric="recall@20", compare="", thread="", systems="")
-        with self._lock:
-            if self._kept_of is not snapshot or len(self._kept) >= _KEPT:
-                self._kept_of, self._kept = snapshot, {}
-            kept = self._kept.get(what)
-        if kept is not None:
-            return kept
-        design = self.design(address)
-        shown, names = lines(self.board, address.query), self.board.data.names
-        made = leaderboard(shown, names, in_order(design.genres), what, paper=design.is_paper)
-        with self._lock:
-            # Ranks within a genre are made anew some seconds after a submission, so their table is not kept.
-            if self._kept_of is snapshot and not address.genre:
-                self._kept[what] = made
-        return made
+        """Render the first tab."""
+        snapshot, shown = self.board.snapshot(), replace(address, metric="recall@20", compare="", thread="", systems="")
+
+        def render() -> Html:
+            design = self.design(address)
+            rows, names = table_rows(self.board, address.query), self.board.data.names
+            return leaderboard(rows, names, in_order(design.genres), shown, paper=design.is_paper)
+
+        # Ranks within a genre change some seconds after a submission, so their table is not cached.
+        return render() if address.genre else self._tables.get(snapshot, shown, render)
 
     def details(self, address: Address) -> Html:
         """The panel beside the table; empty where no row is open."""
@@ -191,9 +183,9 @@ class Page:
 
     def about(self, address: Address) -> Html:
         """The last tab."""
-        return about(lines(self.board, Query(design=self.design(address).name))[0], address)
+        return about(table_rows(self.board, RowQuery(design=self.design(address).name))[0], address)
 
-    def _thread(self, design: Design, address: Address) -> Html:
+    def _thread(self, design: PoolDesign, address: Address) -> Html:
         thread = self.conversations.thread(address.thread)
         place = design.references.position.get(address.thread)
         if thread is None or place is None:
@@ -209,9 +201,9 @@ class Page:
             rows,
         )
 
-    def _best_first(self, address: Address) -> list[Row]:
-        query = Query(design=self.design(address).name, sort=address.metric, reported=False)
-        return [line.row for line in lines(self.board, query) if line.row is not None]
+    def _best_first(self, address: Address) -> list[SubmissionRow]:
+        query = RowQuery(design=self.design(address).name, sort=address.metric, reported=False)
+        return [row.submission for row in table_rows(self.board, query) if row.submission is not None]
 
 
 def _by_system(results: Sequence[Result]) -> list[list[Result]]:

@@ -12,7 +12,7 @@ from musicrs_metric.base.genres import in_order
 from musicrs_metric.paper.tables import OVERALL
 from musicrs_metric.scoring import Scores
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from . import display_names
 from .table import on_genre
 
@@ -29,7 +29,12 @@ _POINT = "%{customdata[3]}<br>right %{customdata[1]}, up %{customdata[2]}<extra>
 
 
 def scatter(
-    a: Row, b: Row, metric: str, threads: Sequence[str], genres: Sequence[str], queries: Sequence[str]
+    a: SubmissionRow,
+    b: SubmissionRow,
+    metric: str,
+    threads: Sequence[str],
+    genres: Sequence[str],
+    queries: Sequence[str],
 ) -> Figure:
     """Every thread as a point: what the one system reached on it against what the other did.
 
@@ -72,7 +77,7 @@ def scatter(
     return _dressed(figure, height=460)
 
 
-def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: str) -> Figure:
+def by_genre(rows: Sequence[SubmissionRow], chance: Mapping[str, float | None], metric: str) -> Figure:
     """Scores by genre with chance, as in the paper's Figure 4: every system a point, the best with their intervals.
 
     Args:
@@ -108,7 +113,9 @@ def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: st
     return _dressed(figure, height=460)
 
 
-def _others(go: Any, rows: Sequence[Row], columns: Sequence[str], metric: str, paradigm: str, place: int) -> Any:
+def _others(
+    go: Any, rows: Sequence[SubmissionRow], columns: Sequence[str], metric: str, paradigm: str, place: int
+) -> Any:
     rng = np.random.default_rng(place)
     x, y, said = [], [], []
     for row in rows:
@@ -125,7 +132,7 @@ def _others(go: Any, rows: Sequence[Row], columns: Sequence[str], metric: str, p
     )  # fmt: skip
 
 
-def _named(go: Any, row: Row, columns: Sequence[str], metric: str, number: int, of: int) -> Any:
+def _named(go: Any, row: SubmissionRow, columns: Sequence[str], metric: str, number: int, of: int) -> Any:
     x, y, up, down = [], [], [], []
     for column, genre in enumerate(columns):
         scores = _part(row, genre)
@@ -142,7 +149,7 @@ def _named(go: Any, row: Row, columns: Sequence[str], metric: str, number: int, 
     )  # fmt: skip
 
 
-def _part(row: Row, genre: str) -> Scores:
+def _part(row: SubmissionRow, genre: str) -> Scores:
     return row.scores if genre == OVERALL else on_genre(row.scores, genre)
 
 

@@ -79,7 +79,7 @@ def scored(scores: dict[str, object]) -> Html:
     verdicts = scores["verdict"] if isinstance(scores["verdict"], dict) else {}
     warnings, covered = scores["warnings"], scores["verdict_n"]
     assert isinstance(warnings, list) and isinstance(covered, int)  # noqa: S101, PT018
-    lines = [
+    table_rows = [
         tag(
             "tr",
             tag("th", display_names.metric(name), scope="row"),
@@ -96,7 +96,7 @@ def scored(scores: dict[str, object]) -> Html:
         "fine",
         tag("h3", "The file is sound; nothing was kept"),
         tag("p", f"{scores['n']} threads, {scores['n_missing']} of them without a prediction and counted as 0."),
-        tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures"),
+        tag("table", tag("thead", tag("tr", heads)), tag("tbody", table_rows), class_="figures"),
         tag(
             "p",
             f"Rule for {scores['verdict_rule']}, on {display_names.plural(covered, 'thread')} with a prediction.",

@@ -12,7 +12,7 @@ from musicrs_metric.compare.results import Standing
 from musicrs_metric.runs.prediction_line import Outcome
 from musicrs_metric.scoring import Scores
 
-from ..board.lines import Line
+from ..board.table_rows import TableRow
 from . import display_names
 from .address import Address
 from .form_controls import link
@@ -27,21 +27,21 @@ _TO_CHANCE = f"Rule for {VERDICT_RULE}; of a partial row on the threads that hav
 _ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
 
 
-def table(lines: Sequence[Line], address: Address) -> Html:
+def table(table_rows: Sequence[TableRow], address: Address) -> Html:
     """Make the table.
 
     Args:
-        lines: Chance first, then the others in their order.
+        table_rows: Chance first, then the others in their order.
         address: What the page shows.
     """
-    chance, *others = lines
-    scale = _scale(lines, address.drawn)
+    chance, *others = table_rows
+    scale = _scale(table_rows, address.drawn)
     body = tag(
         "table",
         tag("caption", _caption(chance, address)),
         tag("thead", tag("tr", _heads(address))),
-        tag("tbody", _line(chance, chance, address, scale), class_="chance"),
-        _parts(others, chance, address, scale),
+        tag("tbody", _row(chance, chance, address, scale), class_="chance"),
+        _sections(others, chance, address, scale),
         class_="board",
     )
     return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Table of systems")
@@ -52,12 +52,12 @@ def on_genre(scores: Scores, genre: str) -> Scores:
     return scores.by["genre"].get(genre, scores) if genre else scores
 
 
-def _scale(lines: Sequence[Line], metric: str) -> Scale:
+def _scale(table_rows: Sequence[TableRow], metric: str) -> Scale:
     """Of the drawings of one measure; the largest end of an interval fills it."""
-    return Scale.over(end for line in lines for end in (line.values.get(metric), *line.interval.get(metric, ())))
+    return Scale.over(end for row in table_rows for end in (row.values.get(metric), *row.interval.get(metric, ())))
 
 
-def _caption(chance: Line, address: Address) -> str:
+def _caption(chance: TableRow, address: Address) -> str:
     where = f" of {address.genre}" if address.genre else ""
     threads = display_names.plural(chance.n or 0, "thread")
     return (
@@ -95,29 +95,29 @@ def _sort_head(name: str, address: Address) -> Html:
     )
 
 
-def _parts(others: Sequence[Line], chance: Line, address: Address, scale: Scale) -> Iterator[Html]:
+def _sections(others: Sequence[TableRow], chance: TableRow, address: Address, scale: Scale) -> Iterator[Html]:
     for reads, text in display_names.READS.items():
-        part = [line for line in others if line.reads == reads]
+        part = [row for row in others if row.reads == reads]
         if part:
             note = tag("small", display_names.READS_NOTES[reads])
             head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
-            made = [_line(line, chance, address, scale, last=last) for line, last in _with_last_of_group(part, address)]
+            made = [_row(row, chance, address, scale, last=last) for row, last in _with_end_of_groups(part, address)]
             yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
     if not others:
         nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
         yield tag("tbody", tag("tr", nothing))
 
 
-def _with_last_of_group(part: Sequence[Line], address: Address) -> Iterator[tuple[Line, bool]]:
+def _with_end_of_groups(part: Sequence[TableRow], address: Address) -> Iterator[tuple[TableRow, bool]]:
     """Tell of each line whether all groups up to it end with it, where the table is sorted so that they do.
 
     The paper's rows, which have no group, stand below that line where they follow the last of a group.
     """
     sorted_by_group = address.sort in HEADLINE and not address.order
     groups: list[tuple[int, float]] = [
-        (i, line.standings[address.drawn].group)
-        for i, line in enumerate(part)
-        if line.is_ranked and address.drawn in line.standings
+        (i, row.standings[address.drawn].group)
+        for i, row in enumerate(part)
+        if row.is_ranked and address.drawn in row.standings
     ]
     ends: set[int] = set()
     largest = 0.0
@@ -125,63 +125,66 @@ def _with_last_of_group(part: Sequence[Line], address: Address) -> Iterator[tupl
         largest = max(largest, group)
         if sorted_by_group and following > largest:
             ends.add(i)
-    for i, line in enumerate(part):
-        yield line, i in ends and i + 1 < len(part)
+    for i, row in enumerate(part):
+        yield row, i in ends and i + 1 < len(part)
 
 
-def _line(line: Line, chance: Line, address: Address, scale: Scale, *, last: bool = False) -> Html:
-    standing = line.standings.get(address.drawn)
+def _row(row: TableRow, chance: TableRow, address: Address, scale: Scale, *, last: bool = False) -> Html:
+    standing = row.standings.get(address.drawn)
     mark = chance.values.get(address.drawn)
     return tag(
         "tr",
-        tag("td", _rank(standing, line), class_="rank", data_label="Rank"),
-        tag("th", _system(line, address), scope="row", class_="system"),
-        [_score(line, metric, scale if metric == address.drawn else None, mark) for metric in HEADLINE],
-        tag("td", _verdict(standing, line), class_="to-chance", data_label="To chance"),
-        tag("td", _answers(line, address), class_="answers", data_label="Answers"),
+        tag("td", _rank(standing, row), class_="rank", data_label="Rank"),
+        tag("th", _system(row, address), scope="row", class_="system"),
+        [_score(row, metric, scale if metric == address.drawn else None, mark) for metric in HEADLINE],
+        tag("td", _verdict(standing, row), class_="to-chance", data_label="To chance"),
+        tag("td", _answers(row, address), class_="answers", data_label="Answers"),
         tag(
-            "td", display_names.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"
+            "td",
+            display_names.day(row.submission.entry.received_at) if row.submission else None,
+            class_="date",
+            data_label="Date",
         ),
-        class_=f"{line.kind}{' open' if line.key and line.key == address.row else ''}{' last' if last else ''}",
+        class_=f"{row.kind}{' open' if row.key and row.key == address.row else ''}{' last' if last else ''}",
     )
 
 
-def _rank(standing: Standing | None, line: Line) -> Html | str:
+def _rank(standing: Standing | None, row: TableRow) -> Html | str:
     if standing is None:
-        return "" if line.kind == "chance" else display_names.NOTHING
-    if not line.is_ranked:
+        return "" if row.kind == "chance" else display_names.NOTHING
+    if not row.is_ranked:
         return tag("span", display_names.NOTHING, title=_ALONE)
     return join(tag("b", standing.rank), tag("small", f"group {standing.group}"))
 
 
-def _system(line: Line, address: Address) -> Html:
-    if line.kind == "chance":
+def _system(row: TableRow, address: Address) -> Html:
+    if row.kind == "chance":
         return join(tag("span", "Chance", class_="name"), tag("small", "a random order of each pool, exact"))
-    about = [display_names.PARADIGMS[line.paradigm]] if line.paradigm else []
-    about += [display_names.MODALITIES[line.modality]] if line.modality else []
-    if line.open_weights is not None:
-        about.append("open weights" if line.open_weights else "closed weights")
-    told = tag("small", " · ".join(about), _outside(line))
-    if line.row is None:
-        return join(tag("span", line.label, class_="name"), " ", tag("span", "reported", class_="badge"), told)
+    about = [display_names.PARADIGMS[row.paradigm]] if row.paradigm else []
+    about += [display_names.MODALITIES[row.modality]] if row.modality else []
+    if row.open_weights is not None:
+        about.append("open weights" if row.open_weights else "closed weights")
+    told = tag("small", " · ".join(about), _outside(row))
+    if row.submission is None:
+        return join(tag("span", row.label, class_="name"), " ", tag("span", "reported", class_="badge"), told)
     name = tag(
-        "a", line.label, href=address.to(row=line.row.key), data_go=True, data_row=line.row.key, title=line.label,
+        "a", row.label, href=address.to(row=row.submission.key), data_go=True, data_row=row.submission.key, title=row.label,
         class_="name", dir="auto",
     )  # fmt: skip
-    partial = tag("span", "partial", class_="badge") if line.row.entry.partial else None
+    partial = tag("span", "partial", class_="badge") if row.submission.entry.partial else None
     return join(name, " ", partial, told)
 
 
-def _outside(line: Line) -> Html | None:
-    made = outside_link(line.row.entry.link) if line.row else None
+def _outside(row: TableRow) -> Html | None:
+    made = outside_link(row.submission.entry.link) if row.submission else None
     return join(" · ", made) if made else None
 
 
-def _score(line: Line, metric: str, scale: Scale | None, mark: float | None) -> Html:
-    value, interval = line.values.get(metric), line.interval.get(metric)
+def _score(row: TableRow, metric: str, scale: Scale | None, mark: float | None) -> Html:
+    value, interval = row.values.get(metric), row.interval.get(metric)
     drawn = None
     if scale is not None and value is not None:
-        drawn = interval_plot(scale, value=None if line.kind == "chance" else value, interval=interval, mark=mark)
+        drawn = interval_plot(scale, value=None if row.kind == "chance" else value, interval=interval, mark=mark)
     bounds = tag("small", f" {display_names.bounds(interval)}") if interval else None
     return tag(
         "td",
@@ -193,22 +196,22 @@ def _score(line: Line, metric: str, scale: Scale | None, mark: float | None) -> 
     )
 
 
-def _verdict(standing: Standing | None, line: Line) -> Html | None:
+def _verdict(standing: Standing | None, row: TableRow) -> Html | None:
     if standing is None or standing.chance is None:
         return None
     verdict = standing.chance.verdict
     shown = tag("span", display_names.VERDICTS[verdict], class_=f"verdict {verdict}")
-    if standing.chance.n == line.n:
+    if standing.chance.n == row.n:
         return shown
     return join(shown, tag("small", f" on {display_names.plural(standing.chance.n, 'thread')}"))
 
 
-def _answers(line: Line, address: Address) -> Html | None:
-    if line.row is None:
+def _answers(row: TableRow, address: Address) -> Html | None:
+    if row.submission is None:
         return None
-    scores = on_genre(line.row.scores, address.genre)
-    audio = "" if line.audio_coverage is None else f", {display_names.share(line.audio_coverage)} audio"
-    shares = answer_shares(line.row.judged.outcomes)
+    scores = on_genre(row.submission.scores, address.genre)
+    audio = "" if row.audio_coverage is None else f", {display_names.share(row.audio_coverage)} audio"
+    shares = answer_shares(row.submission.judged.outcomes)
     said = tag("small", f"{display_names.share(shares['answered'])} answered") if shares else None
     return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), said)
 

@@ -8,11 +8,11 @@ from urllib.parse import quote
 from musicrs_dataset.records import Thread
 from musicrs_metric.matching import Pool
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from ..board.threads import Ranked
 from . import display_names
 from .address import Address
-from .conversations import Sound
+from .conversations import PlayableClip
 from .form_controls import filter_choice, form, joined_choice, link, search
 from .html import Html, join, tag
 
@@ -69,9 +69,9 @@ def panel(
     thread: Thread,
     pool: Sequence[str],
     right: Collection[int],
-    sounds: Sequence[Sound],
+    sounds: Sequence[PlayableClip],
     ranked: Sequence[Ranked],
-    rows: Sequence[Row],
+    rows: Sequence[SubmissionRow],
 ) -> Html:
     """Make the panel of a thread.
 
@@ -119,20 +119,20 @@ def _text(thread: Thread) -> str:
     return "\n".join(parts).casefold()
 
 
-def _players(thread: Thread, sounds: Sequence[Sound]) -> Html:
+def _players(thread: Thread, sounds: Sequence[PlayableClip]) -> Html:
     if not sounds:
         linked = display_names.plural(len(thread.links), "link")
         return tag("p", f"This dataset carries no clip of this thread ({linked} in the post).", class_="soft")
     return tag("ul", [_player(number, sound) for number, sound in enumerate(sounds, 1)], class_="clips")
 
 
-def _player(number: int, sound: Sound) -> Html:
+def _player(number: int, sound: PlayableClip) -> Html:
     label = f"Clip {number}, {sound.duration_s:.0f} s"
     url = f"gradio_api/file={quote(str(sound.file))}"
     return tag("li", tag("span", label), tag("audio", controls=True, preload="none", src=url, aria_label=label))
 
 
-def _system_chooser(ranked: Sequence[Ranked], rows: Sequence[Row]) -> Html:
+def _system_chooser(ranked: Sequence[Ranked], rows: Sequence[SubmissionRow]) -> Html:
     options = {"": "Choose a system", **{row.key: row.label for row in rows}}
     chosen = [one.row.key for one in ranked] + [""] * SIDE_BY_SIDE
     names = ("First system", "Second system", "Third system")

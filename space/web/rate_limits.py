@@ -51,22 +51,39 @@ class RateLimit:
         Raises:
             TryLaterError: The caller has had its share; this call does not count.
         """
-        if not self.most:
-            return
+        if self.most:
+            with self._lock:
+                self._calls_left(caller).append(self.clock())
+
+    def check(self, caller: str) -> None:
+        """Refuse a caller who has reached the limit, without counting a call.
+
+        Raises:
+            TryLaterError: The limit is reached.
+        """
+        if self.most:
+            with self._lock:
+                self._calls_left(caller)
+
+    def take_back(self, caller: str) -> None:
+        """Uncount the last call of a caller."""
         with self._lock:
-            now = self.clock()
-            calls = self._calls.setdefault(caller, deque())
-            self._calls.move_to_end(caller)
-            if len(self._calls) > _CALLERS_KEPT:  # those who have not called for the longest time
-                self._calls.popitem(last=False)
-            while calls and now - calls[0] >= self.window_s:
-                calls.popleft()
-            if len(calls) >= self.most:
-                reason = (
-                    f"{count(self.most, self.what)} within {count(ceil(self.window_s / 60), 'minute')} is the limit"
-                )
-                raise TryLaterError(reason, calls[0] + self.window_s - now)
-            calls.append(now)
+            if calls := self._calls.get(caller):
+                calls.pop()
+
+    def _calls_left(self, caller: str) -> deque[float]:
+        """Return the times of the calls within the window, if there may be another one."""
+        now = self.clock()
+        calls = self._calls.setdefault(caller, deque())
+        self._calls.move_to_end(caller)
+        if len(self._calls) > _CALLERS_KEPT:  # drops the caller whose last call is the oldest
+            self._calls.popitem(last=False)
+        while calls and now - calls[0] >= self.window_s:
+            calls.popleft()
+        if len(calls) >= self.most:
+            reason = f"{count(self.most, self.what)} within {count(ceil(self.window_s / 60), 'minute')} is the limit"
+            raise TryLaterError(reason, calls[0] + self.window_s - now)
+        return calls
 
 
 class Turns:

@@ -24,11 +24,11 @@ from musicrs_metric.runs.predictions import read_prediction_lines
 from musicrs_metric.runs.read import score_predictions
 from space.board.board import Board
 from space.service import LeaderboardService
-from space.settings import Limits, Settings
+from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
 from space.web.api import caller_at, expose
 from space.web.errors import handlers
-from space.web.public import routes
+from space.web.public import PublicRoutes
 from space.web.rate_limits import TryLaterError
 
 from .toy import card, gzipped, jsonl, lines, ranked, references, toy_data
@@ -38,7 +38,7 @@ TEXT = jsonl(lines()).decode()
 
 
 def service_in(folder: Path, **changes: Any) -> LeaderboardService:
-    settings = Settings(results=folder, **changes)
+    settings = LeaderboardSettings(results=folder, **changes)
     return LeaderboardService(settings, Board(toy_data(), LocalStore(folder / "submissions"), None))
 
 
@@ -56,7 +56,7 @@ class Server:
         with gr.Blocks(analytics_enabled=False) as self.blocks:
             expose(service)
         options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
-        wired = {"routes": routes(service), "exception_handlers": handlers()}
+        wired = {"routes": PublicRoutes(service).routes(), "exception_handlers": handlers()}
         _, self.url, _ = self.blocks.launch(**options, app_kwargs=wired)
         self.client = Client(self.url, verbose=False)
 
@@ -244,7 +244,7 @@ def test_our_own_faults_stay_with_us(server: Server, monkeypatch: pytest.MonkeyP
         raise RuntimeError("/home/board/hf_secret")
 
     monkeypatch.setattr(server.service, "leaderboard", broken)
-    with pytest.raises(ValueError, match="went wrong on our side") as error:
+    with pytest.raises(ValueError, match="the server failed") as error:
         server.call("leaderboard")
     assert "secret" not in str(error.value)
 
@@ -252,9 +252,9 @@ def test_our_own_faults_stay_with_us(server: Server, monkeypatch: pytest.MonkeyP
 def test_a_share_for_each_caller(tmp_path: Path) -> None:
     """Refused submissions count as well; the answer says when to come again."""
     service = service_in(tmp_path, limits=Limits(submissions=2, calls=1))
-    from space.intake import Form, IntakeError
+    from space.intake import IntakeError, SubmissionForm
 
-    form = Form(**FIELDS)
+    form = SubmissionForm(**FIELDS)
     service.submit(TEXT.encode(), form, caller="a")
     with pytest.raises(IntakeError):
         service.submit(b"", form, caller="a")
@@ -271,12 +271,12 @@ def test_a_share_for_each_caller(tmp_path: Path) -> None:
 
 def test_costly_calls_take_turns(tmp_path: Path) -> None:
     """Whoever finds the queue full is told when to come again, whichever costly call it was."""
-    from space.intake import Form
+    from space.intake import SubmissionForm
 
     service = service_in(tmp_path, limits=Limits(at_once=1, queue=0))
     calls = (
-        lambda: service.submit(TEXT.encode(), Form(**FIELDS), caller="a"),
-        lambda: service.submit_repo("org/run", "dataset", Form(), caller="a"),
+        lambda: service.submit(TEXT.encode(), SubmissionForm(**FIELDS), caller="a"),
+        lambda: service.submit_repo("org/run", "dataset", SubmissionForm(), caller="a"),
         lambda: service.score(TEXT.encode(), caller="a"),
     )
     with service._turns.turn():

@@ -13,7 +13,7 @@ from space.app import launch_options
 from space.board.board import Board
 from space.board.data import load_data
 from space.service import LeaderboardService
-from space.settings import Limits, Settings
+from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
 from space.views.conversations import Conversations
 from space.views.page import Page
@@ -31,7 +31,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a board that is launched as the real one is."""
     folder = tmp_path_factory.mktemp("board")
     data = load_data(str(mini_dataset(folder / "data")))
-    settings = Settings(dataset=data.dataset, results=folder, limits=LIMITS)
+    settings = LeaderboardSettings(dataset=data.dataset, results=folder, limits=LIMITS)
     service = LeaderboardService(settings, Board(data, LocalStore(folder / "submissions"), None))
     with Blocks(analytics_enabled=False) as blocks:
         expose(service)

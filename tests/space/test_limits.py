@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from musicrs_metric.errors import UserError
-from space.settings import Limits, Settings, from_environment
+from space.settings import LeaderboardSettings, Limits, from_environment
 from space.web.rate_limits import RateLimit, TryLaterError, Turns, caller_of
 
 
@@ -116,7 +116,7 @@ def test_who_is_counted(name: str | None, headers: dict[str, str], host: str | N
 
 def test_settings_of_an_empty_environment() -> None:
     """A folder, the installed dataset, no secret."""
-    assert from_environment({"HF_TOKEN": " "}) == Settings()
+    assert from_environment({"HF_TOKEN": " "}) == LeaderboardSettings()
 
 
 def test_settings_of_a_space() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from musicrs_metric.runs.predictions import PredictionError
 from space.board.board import Board
-from space.board.lines import Query
+from space.board.table_rows import RowQuery
 from space.service import LeaderboardService
-from space.settings import Settings
+from space.settings import LeaderboardSettings
 from space.store.local import LocalStore
 
 from .toy import FORM, gzipped, jsonl, lines, ranked, submission, zipped
@@ -32,7 +32,7 @@ BAD = {
 
 
 @pytest.fixture
-def service(board: Board, settings: Settings) -> LeaderboardService:
+def service(board: Board, settings: LeaderboardSettings) -> LeaderboardService:
     return LeaderboardService(settings, board)
 
 
@@ -49,7 +49,7 @@ def test_a_bad_file_leaves_nothing_behind(
         service.submit(BAD[what], FORM, caller="somebody")
     assert {path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"} == before
     assert not store.entries()
-    assert [line["kind"] for line in service.leaderboard(Query(reported=False))] == ["chance"]
+    assert [line["kind"] for line in service.leaderboard(RowQuery(reported=False))] == ["chance"]
     assert service.submit(GOOD, FORM, caller="somebody").receipt.state == "stored"
 
 

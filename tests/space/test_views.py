@@ -17,18 +17,18 @@ from musicrs_metric.base.numbers import percent
 from musicrs_metric.runs.predictions import Fault, PredictionError
 from space.board.board import Board
 from space.board.data import load_data
-from space.board.lines import Line, Query, lines
-from space.intake import Form
+from space.board.table_rows import RowQuery, TableRow, table_rows
+from space.intake import SubmissionForm
 from space.service import LeaderboardService
-from space.settings import Settings
+from space.settings import LeaderboardSettings
 from space.store.local import LocalStore
 from space.views import submit
 from space.views.address import Address
 from space.views.conversations import Conversations
 from space.views.display_names import NOTHING
-from space.views.files import file_of
 from space.views.genres import heat_map
 from space.views.html import Html, join, outside_link, tag
+from space.views.leaderboard import download
 from space.views.page import Page
 from space.views.plots import by_genre
 from space.views.table import answer_shares, table
@@ -50,7 +50,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> LeaderboardService:
     for made in submissions(references, 17):
         store.put(made)
     store.put(submission(references, 17, name=ATTACK, strength=3))
-    return LeaderboardService(Settings(dataset=str(folder / "data"), results=folder), Board(data, store, None))
+    return LeaderboardService(
+        LeaderboardSettings(dataset=str(folder / "data"), results=folder), Board(data, store, None)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +176,7 @@ def test_chance_stands_on_top_and_every_system_once(page: Page, service: Leaderb
     html = page.leaderboard(Address())
     names = column(html)
     assert names[0] == "Chance"
-    labels = [line.label for line in lines(service.board)[1:]]
+    labels = [row.label for row in table_rows(service.board)[1:]]
     assert sorted(names[1:]) == sorted(labels)
     parsed = Tags(html)
     assert [body.get("data-reads") for body in parsed.named("tbody")][1:] == ["thread", "pools", "labels"]
@@ -348,12 +350,12 @@ def test_clips_are_files_named_by_their_content(page: Page) -> None:
 def test_files_to_take_home(page: Page, service: LeaderboardService) -> None:
     """The table as it is shown, the predictions of a row, and one sentence for anything else."""
     row = service.board.snapshot().rows[0]
-    table = file_of(service, Address(modality="audio_only"), "table csv")
+    table = download(service, Address(modality="audio_only"), "table csv")
     n = sum(row.entry.card.modality == "audio_only" for row in service.board.snapshot().rows)
     assert len(table["text"].splitlines()) == 2 + n
-    assert len(file_of(service, Address(), f"predictions {row.key}")["text"].splitlines()) == 28
+    assert len(download(service, Address(), f"predictions {row.key}")["text"].splitlines()) == 28
     for what in ("predictions ../../x", "table exe", "", 3):
-        assert set(file_of(service, Address(), what)) == {"error"}
+        assert set(download(service, Address(), what)) == {"error"}
 
 
 def test_faults_are_listed_one_a_line() -> None:
@@ -375,7 +377,7 @@ def test_what_was_submitted_is_told_with_its_place(service: LeaderboardService, 
     references = service.board.data.designs[0].references
     made = submission(references, 40, strength=1)
     upload = file_like(made.predictions)
-    form = Form(name="Fresh", modality="query_only", paradigm="retrieval", reads="thread")
+    form = SubmissionForm(name="Fresh", modality="query_only", paradigm="retrieval", reads="thread")
     first, second = (submit.taken(service.submit(upload, form, caller="x"), Address(tab="submit")) for _ in range(2))
     assert "Stored" in first
     assert "rank" in first
@@ -424,7 +426,7 @@ def test_the_owner_reads_why_nothing_is_committed(
 
 def test_about_states_this_board_s_chance(page: Page, service: LeaderboardService) -> None:
     """The level is that of the data that is shown."""
-    chance = lines(service.board)[0].values["recall@20"]
+    chance = table_rows(service.board)[0].values["recall@20"]
     assert chance is not None
     assert f"Chance is {chance * 100:.2f}, not 0" in Tags(page.about(Address(tab="about"))).text
 
@@ -451,15 +453,15 @@ def test_a_line_stands_where_all_groups_so_far_end(page: Page) -> None:
 
 def test_what_the_paper_reports_stands_outside_of_groups(service: LeaderboardService) -> None:
     """A line ends the last group above it; a system that is alone with it has neither rank nor line."""
-    chance, *others = lines(service.board, Query(reads=("thread",)))
-    told = Line(kind="reported", label="CLAP", reads="thread", values={"recall@20": 0.0})
+    chance, *others = table_rows(service.board, RowQuery(reads=("thread",)))
+    told = TableRow(kind="reported", label="CLAP", reads="thread", values={"recall@20": 0.0})
 
     def kinds(parsed: Tags) -> list[str | None]:
         return [row["class"] for row in parsed.named("tr") if "class" in row]
 
     assert kinds(Tags(table([chance, *others, told], Address())))[-2:] == ["submitted last", "reported"]
-    assert others[0].row is not None
-    alone = replace(others[0], row=replace(others[0].row, peers=1))
+    assert others[0].submission is not None
+    alone = replace(others[0], submission=replace(others[0].submission, peers=1))
     parsed = Tags(table([chance, alone, told], Address()))
     assert kinds(parsed)[-2:] == ["submitted", "reported"]
     assert "group" not in parsed.text
@@ -478,8 +480,8 @@ def test_the_furthest_threads_of_a_comparison_lead_to_both_rankings(page: Page, 
 
 def test_what_the_paper_reports_has_neither_rank_nor_interval() -> None:
     """It is marked, stands with what reads the same, and its missing measure is a dash."""
-    chance = Line(kind="chance", label="chance", values={"recall@20": 0.2, "ndcg@20": 0.1, "mrr": 0.2}, n=3)
-    told = Line(
+    chance = TableRow(kind="chance", label="chance", values={"recall@20": 0.2, "ndcg@20": 0.1, "mrr": 0.2}, n=3)
+    told = TableRow(
         kind="reported", label="CLAP", modality="audio_only", paradigm="retrieval", reads="thread",
         values={"recall@20": 0.19, "ndcg@20": 0.09},
     )  # fmt: skip
@@ -522,4 +524,4 @@ def test_pools_of_another_design_have_a_table_of_their_own(board: Board, page: P
     assert 'name="pools"' in first
     assert (column(first), column(second)) == (["Chance", "Toy system"], ["Chance", "On wider"])
     assert other.normalise_address(Address(pools="published")) == Address()
-    assert percent(lines(board, Address(pools="wider").query)[0].values["recall@20"]) in second
+    assert percent(table_rows(board, Address(pools="wider").query)[0].values["recall@20"]) in second

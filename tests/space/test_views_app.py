@@ -14,7 +14,7 @@ from space.app import _is_owner, build, launch_options
 from space.board.board import Board
 from space.board.data import load_data
 from space.service import LeaderboardService
-from space.settings import Limits, Settings
+from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
 from space.views.conversations import Conversations
 from space.views.page import Page
@@ -27,7 +27,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> LeaderboardService:
     """An empty board on the mini dataset."""
     folder = tmp_path_factory.mktemp("board")
     data = load_data(str(mini_dataset(folder / "data")))
-    settings = Settings(dataset=data.dataset, results=folder, owners=("ann",), limits=Limits(upload_bytes=12_345))
+    settings = LeaderboardSettings(
+        dataset=data.dataset, results=folder, owners=("ann",), limits=Limits(upload_bytes=12_345)
+    )
     return LeaderboardService(settings, Board(data, LocalStore(folder / "submissions"), None))
 
 

@@ -15,20 +15,27 @@ from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 from musicrs_metric.scoring import Scores
 
 from .board import Board
-from .data import Design
-from .rows import Row
+from .data import PoolDesign
+from .rows import SubmissionRow
 
 Kind = Literal["chance", "reported", "submitted"]
 Pair = tuple[float, float]
 
 MEASURES = tuple(measure_names(DEFAULT_K))
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "modality": get_args(Modality),
+    "paradigm": get_args(Paradigm),
+    "reads": get_args(Reads),
+}
+"""Field with a fixed set of values, in queries and in submissions, to these values."""
+
 SORTS = ("name", "modality", "paradigm", "reads", "received", "coverage", "answered", *MEASURES)
 # The two systems of the paper that look beyond their own thread; all others are asked about one thread at a time.
 _READS_OF_PAPER: Mapping[str, Reads] = {"Popularity": "pools", "Neighborhood": "labels"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class RowQuery:
     """Which lines are wanted, and in what order. An empty choice takes everything.
 
     Attributes:
@@ -57,7 +64,7 @@ class Query:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class TableRow:
     """A line of the table. What nobody knows is None.
 
     Attributes:
@@ -85,38 +92,38 @@ class Line:
     interval: Mapping[str, Pair] = field(default_factory=dict)
     standings: Mapping[str, Standing] = field(default_factory=dict)
     n: int | None = None
-    row: Row | None = None
+    submission: SubmissionRow | None = None
 
     @property
     def key(self) -> str | None:
         """A submission's key."""
-        return None if self.row is None else self.row.key
+        return None if self.submission is None else self.submission.key
 
     @property
     def is_ranked(self) -> bool:
         """Whether it has a rank and a group: a submission that is not the only one to read what it reads."""
-        return self.row is not None and self.row.is_ranked and bool(self.standings)
+        return self.submission is not None and self.submission.is_ranked and bool(self.standings)
 
     @property
     def audio_coverage(self) -> float | None:
         """Share of the threads for which the system had audio, as its card says."""
-        stated = None if self.row is None else self.row.entry.card.audio_coverage
+        stated = None if self.submission is None else self.submission.entry.card.audio_coverage
         return None if stated is None else stated.get("threads")
 
     @property
     def outcomes(self) -> Mapping[Outcome | None, float]:
         """Outcome to its share of the predictions; None for those that state none."""
-        counts = {} if self.row is None else self.row.judged.outcomes
+        counts = {} if self.submission is None else self.submission.judged.outcomes
         total = sum(counts.values())
         return {outcome: count / total for outcome, count in counts.items()}
 
     @property
     def answered(self) -> float | None:
         """Share of the places that the system filled itself, the rest having been appended to its answer."""
-        return None if self.row is None else self.row.judged.answered
+        return None if self.submission is None else self.submission.judged.answered
 
 
-def lines(board: Board, query: Query | None = None) -> list[Line]:
+def table_rows(board: Board, query: RowQuery | None = None) -> list[TableRow]:
     """The lines of the table.
 
     Args:
@@ -129,47 +136,49 @@ def lines(board: Board, query: Query | None = None) -> list[Line]:
     Raises:
         UserError: No such design, genre or order, or a filter that no line can have.
     """
-    query = query or Query()
+    query = query or RowQuery()
     _check(query)
     design = board.data.design(query.design)
     standings = board.standings(design.name, query.genre)
     rows = board.snapshot().of(design.name)
-    found = [line_of(row, query.genre, standings.get(row.key, {})) for row in rows]
+    found = [table_row(row, query.genre, standings.get(row.key, {})) for row in rows]
     if query.reported and design.is_paper:
         found += _reported(table1(), query.genre or OVERALL)
-    kept = [line for line in found if _wanted(line, query)]
+    kept = [row for row in found if _wanted(row, query)]
     return [_chance(design, query.genre), *_sorted(kept, query)]
 
 
-def _check(query: Query) -> None:
-    for name, kind in (("modality", Modality), ("paradigm", Paradigm), ("reads", Reads)):
+def _check(query: RowQuery) -> None:
+    for name, choices in CHOICES.items():
         for choice in getattr(query, name):
-            if choice not in get_args(kind):
-                raise UserError(f"{name} {show(choice)}: expected one of {', '.join(get_args(kind))}")
+            if choice not in choices:
+                raise UserError(f"{name} {show(choice)}: expected one of {', '.join(choices)}")
     if query.sort not in SORTS:
         raise UserError(f"sort by {show(query.sort)}: expected one of {', '.join(SORTS)}")
 
 
-def _wanted(line: Line, query: Query) -> bool:
+def _wanted(row: TableRow, query: RowQuery) -> bool:
     return (
-        (not query.modality or line.modality in query.modality)
-        and (not query.paradigm or line.paradigm in query.paradigm)
-        and (not query.reads or line.reads in query.reads)
-        and (query.open_weights is None or line.open_weights is query.open_weights)
-        and query.text.strip().casefold() in line.label.casefold()
+        (not query.modality or row.modality in query.modality)
+        and (not query.paradigm or row.paradigm in query.paradigm)
+        and (not query.reads or row.reads in query.reads)
+        and (query.open_weights is None or row.open_weights is query.open_weights)
+        and query.text.strip().casefold() in row.label.casefold()
     )
 
 
-def _chance(design: Design, genre: str | None) -> Line:
+def _chance(design: PoolDesign, genre: str | None) -> TableRow:
     scores = _part(design.chance, genre)
-    return Line(kind="chance", label="chance", values=scores.chance or {}, n=scores.n)
+    return TableRow(kind="chance", label="chance", values=scores.chance or {}, n=scores.n)
 
 
 def _part(scores: Scores, genre: str | None) -> Scores:
     return scores if genre is None else scores.by["genre"][genre]
 
 
-def line_of(row: Row, genre: str | None = None, standings: Mapping[str, Standing] | None = None) -> Line:
+def table_row(
+    row: SubmissionRow, genre: str | None = None, standings: Mapping[str, Standing] | None = None
+) -> TableRow:
     """The line of one row.
 
     Args:
@@ -178,7 +187,7 @@ def line_of(row: Row, genre: str | None = None, standings: Mapping[str, Standing
         standings: Its standings there; None for those on all threads.
     """
     card, scores = row.entry.card, _part(row.scores, genre)
-    return Line(
+    return TableRow(
         kind="submitted",
         label=row.label,
         modality=card.modality,
@@ -189,16 +198,16 @@ def line_of(row: Row, genre: str | None = None, standings: Mapping[str, Standing
         interval=scores.interval or {},
         standings=row.standings if standings is None else standings,
         n=scores.n,
-        row=row,
+        submission=row,
     )
 
 
-def _reported(results: Iterable[Result], genre: str) -> Iterator[Line]:
+def _reported(results: Iterable[Result], genre: str) -> Iterator[TableRow]:
     modalities = {modality: modality for modality in get_args(Modality)}
     paradigms = {paradigm: paradigm for paradigm in get_args(Paradigm)}
     for result in results:
         if result.genre == genre:
-            yield Line(
+            yield TableRow(
                 kind="reported",
                 label=result.system,
                 modality=modalities[result.modality],
@@ -208,18 +217,18 @@ def _reported(results: Iterable[Result], genre: str) -> Iterator[Line]:
             )
 
 
-def _sorted(found: list[Line], query: Query) -> list[Line]:
-    value: Callable[[Line], Any] = _KEYS.get(query.sort) or (lambda line: line.values.get(query.sort))
-    known = sorted((line for line in found if value(line) is not None), key=value, reverse=not query.ascending)
-    return known + [line for line in found if value(line) is None]
+def _sorted(found: list[TableRow], query: RowQuery) -> list[TableRow]:
+    value: Callable[[TableRow], Any] = _KEYS.get(query.sort) or (lambda row: row.values.get(query.sort))
+    known = sorted((row for row in found if value(row) is not None), key=value, reverse=not query.ascending)
+    return known + [row for row in found if value(row) is None]
 
 
-_KEYS: Mapping[str, Callable[[Line], Any]] = {
-    "name": lambda line: line.label.casefold(),
-    "modality": lambda line: line.modality,
-    "paradigm": lambda line: line.paradigm,
-    "reads": lambda line: line.reads,
-    "received": lambda line: None if line.row is None else line.row.entry.received_at,
-    "coverage": lambda line: line.audio_coverage,
-    "answered": lambda line: line.answered,
+_KEYS: Mapping[str, Callable[[TableRow], Any]] = {
+    "name": lambda row: row.label.casefold(),
+    "modality": lambda row: row.modality,
+    "paradigm": lambda row: row.paradigm,
+    "reads": lambda row: row.reads,
+    "received": lambda row: None if row.submission is None else row.submission.entry.received_at,
+    "coverage": lambda row: row.audio_coverage,
+    "answered": lambda row: row.answered,
 }
