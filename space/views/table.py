@@ -160,24 +160,21 @@ def _rank(standing: Standing | None, row: TableRow) -> Html | str:
 def _system(row: TableRow, address: Address) -> Html:
     if row.kind == "chance":
         return join(tag("span", "Chance", class_="name"), tag("small", "a random order of each pool, exact"))
-    about = [display_names.PARADIGMS[row.paradigm]] if row.paradigm else []
-    about += [display_names.MODALITIES[row.modality]] if row.modality else []
+    facts = [display_names.PARADIGMS[row.paradigm]] if row.paradigm else []
+    facts += [display_names.MODALITIES[row.modality]] if row.modality else []
     if row.open_weights is not None:
-        about.append("open weights" if row.open_weights else "closed weights")
-    told = tag("small", " · ".join(about), _outside(row))
+        facts.append("open weights" if row.open_weights else "closed weights")
     if row.submission is None:
-        return join(tag("span", row.label, class_="name"), " ", tag("span", "reported", class_="badge"), told)
+        badge = tag("span", "reported", class_="badge")
+        return join(tag("span", row.label, class_="name"), " ", badge, tag("small", " · ".join(facts)))
+    entry, key = row.submission.entry, row.submission.key
+    facts += [f"identical to {label}" for label in row.submission.identical_to]
+    page = outside_link(entry.link)
     name = tag(
-        "a", row.label, href=address.to(row=row.submission.key), data_go=True, data_row=row.submission.key, title=row.label,
-        class_="name", dir="auto",
-    )  # fmt: skip
-    partial = tag("span", "partial", class_="badge") if row.submission.entry.partial else None
-    return join(name, " ", partial, told)
-
-
-def _outside(row: TableRow) -> Html | None:
-    made = outside_link(row.submission.entry.link) if row.submission else None
-    return join(" · ", made) if made else None
+        "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
+    )
+    partial = tag("span", "partial", class_="badge") if entry.partial else None
+    return join(name, " ", partial, tag("small", " · ".join(facts), join(" · ", page) if page else None))
 
 
 def _score(row: TableRow, metric: str, scale: Scale | None, mark: float | None) -> Html:

@@ -35,6 +35,8 @@ from space.service import LeaderboardService, plain_row
 from space.settings import LeaderboardSettings
 from space.store import SubmissionStore
 from space.store.local import LocalStore
+from space.views.address import Address
+from space.views.table import table
 from tests.metric.support import columns_of, references_of, write_repo
 
 from .toy import FORM, POOLS, jsonl, ranked, references, submission
@@ -372,6 +374,18 @@ def test_a_store_that_fails_does_not_take_the_page_down(
     made = service.submit(jsonl(toy_lines(ranked(8))), FORM, caller="a")
     assert (made.receipt.state, made.row) == ("stored", None)
     assert store.get(made.receipt.key) is not None
+
+
+def test_identical_predictions_are_named(board: Board, settings: LeaderboardSettings) -> None:
+    """In the warnings of the second submission, and on both rows."""
+    service, upload = LeaderboardService(settings, board), jsonl(toy_lines(ranked(8)))
+    assert service.submit(upload, replace(FORM, name="Ferry"), caller="a").warnings == ()
+    other = replace(FORM, name="New", modality="audio_only")
+    assert service.submit(upload, other, caller="a").warnings == ("identical to Ferry: the same rankings",)
+    service.submit(jsonl(toy_lines(ranked(9))), replace(FORM, name="Third"), caller="a")
+    copies = {row.label: row.identical_to for row in board.snapshot().rows}
+    assert copies == {"Ferry": ("New",), "New": ("Ferry",), "Third": ()}
+    assert "identical to Ferry" in table(table_rows(board), Address())
 
 
 def test_a_withdrawn_submission_leaves(board: Board, store: LocalStore) -> None:

@@ -193,6 +193,17 @@ def test_all_faults_are_listed_with_line_thread_and_field(data: LeaderboardData)
     ]
 
 
+def test_a_run_without_any_title_of_the_pools_is_refused(data: LeaderboardData) -> None:
+    """With the number of titles and an example; one known title is enough for a submission."""
+    rows = [row | {"ranking": ["Invented 1", "Invented 2"]} for row in lines()]
+    (fault,) = faults(jsonl(rows), data)
+    assert fault.field == "ranking"
+    assert fault.message.startswith("found 12 titles such as 'Invented 1', none of which is in the pool of its thread")
+    rows[-1] = rows[-1] | {"ranking": ["Invented 1", lines()[-1]["ranking"][0]]}
+    assert taken(jsonl(rows), data).submission.predictions
+    assert taken(jsonl([row | {"ranking": []} for row in lines()]), data).submission.predictions
+
+
 def test_scores_are_never_read(data: LeaderboardData) -> None:
     """Whatever a card says of its results, the stored card is nothing that a board computes from."""
     boast = json.dumps({"recall@20": 1.0, "scores": {"mrr": 1}}).encode()
