@@ -1,4 +1,4 @@
-"""From settings to a board that works: its data, its store, its limits."""
+"""Build a service from settings: data, store, leaderboard and limits."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ CACHE = "cache"
 
 
 def make_service(settings: LeaderboardSettings) -> LeaderboardService:
-    """Read the data, open the store and make the board ready.
+    """Read the data, open the store and prepare the leaderboard.
 
     Args:
-        settings: What to open.
+        settings: Settings of the leaderboard.
 
     Raises:
-        UserError: The dataset cannot be read, or a results repository is named without a token.
+        UserError: The dataset cannot be read, or the settings name a results repository without a token.
     """
     data = load_data(settings.dataset)
     return LeaderboardService(settings, Board(data, open_store(settings, data), settings.results / CACHE))
 
 
 def open_store(settings: LeaderboardSettings, data: LeaderboardData) -> SubmissionStore:
-    """Open the folder, or the repository on the Hub with the folder before it.
+    """Open the folder of submissions, or the repository on the Hub with that folder as its local copy.
 
     Raises:
-        UserError: A repository is named without a token.
+        UserError: The settings name a repository without a token.
     """
     folder = settings.results / SUBMISSIONS
     if settings.results_repo is None:
         return LocalStore(folder)
     if settings.token is None:
         raise UserError(
-            f"RESULTS_REPO is {settings.results_repo}, but there is no token to write to it; set HF_TOKEN, or leave "
-            "RESULTS_REPO out to keep submissions in a folder"
+            f"RESULTS_REPO is {settings.results_repo}, but there is no token with write access; set HF_TOKEN, or "
+            "unset RESULTS_REPO to keep submissions in a folder"
         )
     from .store.hub import HubStore
     from .store.remote import ResultsRepo

@@ -1,4 +1,4 @@
-"""The table to take home: Markdown and LaTeX for papers, CSV for spreadsheets, all safe whatever a name holds."""
+"""Exports of the table: Markdown and LaTeX for papers, CSV for spreadsheets. All are safe for names of any content."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ ExportFormat = Literal["markdown", "csv", "latex"]
 _SUFFIX: Mapping[ExportFormat, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
 
 
-def export(found: Sequence[TableRow], form: ExportFormat, *, title: str = "MusiCRS leaderboard") -> str:
-    """Write lines of the table as text.
+def export(rows: Sequence[TableRow], form: ExportFormat, *, title: str = "MusiCRS leaderboard") -> str:
+    """Write rows of the table as text.
 
     Args:
-        found: The lines, as they are to stand.
+        rows: The rows in their order.
         form: "markdown", "latex" (for `booktabs`) or "csv".
-        title: What the table shows.
+        title: Title of the table.
 
     Returns:
         The text of a file.
     """
     if form == "csv":
-        return _csv(found)
-    sheet = _sheet(found, title)
+        return _csv(rows)
+    sheet = _sheet(rows, title)
     return markdown([sheet]) if form == "markdown" else latex([sheet])
 
 
 def file_name_of(form: ExportFormat) -> str:
-    """What to call the file."""
+    """Return the file name for a format."""
     return f"musicrs-leaderboard{_SUFFIX[form]}"
 
 
-def _sheet(found: Sequence[TableRow], title: str) -> Sheet:
-    rows = tuple(
+def _sheet(rows: Sequence[TableRow], title: str) -> Sheet:
+    cells = tuple(
         (
             Cell(f"{row.label} (reported)" if row.kind == "reported" else row.label),
             Cell(row.modality or NOTHING),
@@ -53,14 +53,14 @@ def _sheet(found: Sequence[TableRow], title: str) -> Sheet:
             Cell(percent(row.audio_coverage)),
             Cell(percent(row.answered)),
         )
-        for row in found
+        for row in rows
     )
     notes = (
         f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
-        "reported: figures of the paper, which cannot be computed again",
+        "reported: results of the paper, which cannot be recomputed",
     )
     columns = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
-    return Sheet(f"{title}: scores in % [95 % interval]", columns, rows, notes, n_text=3)
+    return Sheet(f"{title}: scores in % [95 % interval]", columns, cells, notes, n_text=3)
 
 
 def _score(row: TableRow, metric: str) -> Cell:
@@ -76,26 +76,26 @@ def _group(row: TableRow) -> str:
     return str(standing.group) if standing is not None and row.is_ranked else NOTHING
 
 
-def _csv(found: Sequence[TableRow]) -> str:
-    """One line per system with numbers at full precision; shares lie between 0 and 1."""
+def _csv(rows: Sequence[TableRow]) -> str:
+    """Write one line per row with numbers at full precision. Shares are between 0 and 1."""
     about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
     numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
     ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance", "to chance n")]
-    rows = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
-    for row in found:
+    lines = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
+    for row in rows:
         first: list[object] = [row.kind, row.label, row.modality, row.paradigm, row.reads, row.open_weights]
         first += [row.n, row.audio_coverage, row.answered, row.key]
         scores = [value for name in MEASURES for value in (row.values.get(name), *row.interval.get(name, (None, None)))]
         standings = [value for metric in HEADLINE for value in _standing(row, metric)]
         rule = VERDICT_RULE if row.standings else None
-        rows.append(csv_line((*first, *scores, *standings, rule)))
-    return "".join(rows)
+        lines.append(csv_line((*first, *scores, *standings, rule)))
+    return "".join(lines)
 
 
 def _standing(row: TableRow, metric: str) -> tuple[object, object, object, object]:
-    one = row.standings.get(metric)
-    if one is None:
+    standing = row.standings.get(metric)
+    if standing is None:
         return None, None, None, None
-    rank, group = (one.rank, one.group) if row.is_ranked else (None, None)
-    chance = one.chance
+    rank, group = (standing.rank, standing.group) if row.is_ranked else (None, None)
+    chance = standing.chance
     return (rank, group, *((None, None) if chance is None else (chance.verdict, chance.n)))

@@ -1,4 +1,4 @@
-"""What the table shows: chance, the paper's rows and the submissions as lines of one form, chosen and sorted."""
+"""Rows of the table: chance, reported results and submissions in one form, filtered and sorted."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 """Field with a fixed set of values, in queries and in submissions, to these values."""
 
 SORTS = ("name", "modality", "paradigm", "reads", "received", "coverage", "answered", *MEASURES)
-# The two systems of the paper that look beyond their own thread; all others are asked about one thread at a time.
+# The two systems of the paper that read more than their own thread. All others rank one thread at a time.
 _READS_OF_PAPER: Mapping[str, Reads] = {"Popularity": "pools", "Neighborhood": "labels"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowQuery:
-    """Which lines are wanted, and in what order. An empty choice takes everything.
+    """Selection and order of the rows. An empty choice selects all.
 
     Attributes:
-        design: Name of the pools; None for the first.
+        design: Name of the pool design; None for the first.
         modality: Modalities.
         paradigm: Paradigms.
-        reads: What systems read.
+        reads: Values of `reads`.
         genre: Scores and standings on the threads of this genre; None for all threads.
-        open_weights: Only systems whose weights are open (True) or are not (False); those that do not say are neither.
-        reported: Whether the paper's rows are among them.
-        text: Only lines whose name holds it, upper and lower case alike.
+        open_weights: Only systems with open weights (True) or closed weights (False). Unknown weights match neither.
+        reported: True to include the results that the paper reports.
+        text: Only rows whose name contains it, in upper or lower case.
         sort: One of `SORTS`.
-        ascending: The least first, or A before Z; what has no value comes last either way.
+        ascending: True for the smallest value first, or A before Z. Rows without a value come last either way.
     """
 
     design: str | None = None
@@ -65,21 +65,21 @@ class RowQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class TableRow:
-    """A line of the table. What nobody knows is None.
+    """A row of the table. Unknown values are None.
 
     Attributes:
-        kind: "chance" for the exact expectation of a random ranking, "reported" for figures of the paper that cannot
-            be recomputed, "submitted" for what was computed here.
-        label: Name; of submissions no two alike.
-        modality: What of the thread the system is given.
-        paradigm: How it ranks.
-        reads: What it looks at beyond its own thread.
-        open_weights: Whether anyone can download its weights.
+        kind: "chance" for the exact expectation of a random order, "reported" for results of the paper that cannot be
+            recomputed, "submitted" for scores that were computed here.
+        label: Name. No two submissions have the same.
+        modality: The part of a thread that the system takes.
+        paradigm: The way in which it ranks.
+        reads: The data that it uses beyond its own thread.
+        open_weights: True if anyone can download the weights.
         values: Measure to mean in [0, 1].
         interval: Measure to its 95 % interval.
-        standings: Metric to rank, group and verdict; rank and group count where `is_ranked` alone.
-        n: Threads averaged.
-        row: Everything else on a submission.
+        standings: Measure to rank, rank group and verdict. Rank and group count only if `is_ranked`.
+        n: Number of threads in the mean.
+        submission: All other values of a submission.
     """
 
     kind: Kind
@@ -96,56 +96,56 @@ class TableRow:
 
     @property
     def key(self) -> str | None:
-        """A submission's key."""
+        """Key of a submission."""
         return None if self.submission is None else self.submission.key
 
     @property
     def is_ranked(self) -> bool:
-        """Whether it has a rank and a group: a submission that is not the only one to read what it reads."""
+        """True if the row has a rank: a submission with at least one peer that reads the same."""
         return self.submission is not None and self.submission.is_ranked and bool(self.standings)
 
     @property
     def audio_coverage(self) -> float | None:
-        """Share of the threads for which the system had audio, as its card says."""
-        stated = None if self.submission is None else self.submission.entry.card.audio_coverage
-        return None if stated is None else stated.get("threads")
+        """Share of the threads for which the system had audio, from its run card."""
+        coverage = None if self.submission is None else self.submission.entry.card.audio_coverage
+        return None if coverage is None else coverage.get("threads")
 
     @property
     def outcomes(self) -> Mapping[Outcome | None, float]:
-        """Outcome to its share of the predictions; None for those that state none."""
+        """Outcome to its share of the predictions, with None for predictions that state no outcome."""
         counts = {} if self.submission is None else self.submission.judged.outcomes
         total = sum(counts.values())
         return {outcome: count / total for outcome, count in counts.items()}
 
     @property
     def answered(self) -> float | None:
-        """Share of the places that the system filled itself, the rest having been appended to its answer."""
+        """Mean share of each ranking that the system gave itself. The rest is the filled part."""
         return None if self.submission is None else self.submission.judged.answered
 
 
 def table_rows(board: Board, query: RowQuery | None = None) -> list[TableRow]:
-    """The lines of the table.
+    """Return the rows of the table.
 
     Args:
-        board: The board.
-        query: What is wanted; None for everything on the first design of pools.
+        board: The leaderboard.
+        query: Selection and order; None for all rows on the first pool design.
 
     Returns:
-        Chance first, then the others as the query sorts them.
+        Chance first, then the others in the order of the query.
 
     Raises:
-        UserError: No such design, genre or order, or a filter that no line can have.
+        UserError: There is no such pool design, genre or order, or a filter has an unknown value.
     """
     query = query or RowQuery()
     _check(query)
     design = board.data.design(query.design)
     standings = board.standings(design.name, query.genre)
     rows = board.snapshot().of(design.name)
-    found = [table_row(row, query.genre, standings.get(row.key, {})) for row in rows]
+    rows_of_table = [table_row(row, query.genre, standings.get(row.key, {})) for row in rows]
     if query.reported and design.is_paper:
-        found += _reported(table1(), query.genre or OVERALL)
-    kept = [row for row in found if _wanted(row, query)]
-    return [_chance(design, query.genre), *_sorted(kept, query)]
+        rows_of_table += _reported(table1(), query.genre or OVERALL)
+    selected = [row for row in rows_of_table if _is_selected(row, query)]
+    return [_chance(design, query.genre), *_sorted(selected, query)]
 
 
 def _check(query: RowQuery) -> None:
@@ -157,7 +157,7 @@ def _check(query: RowQuery) -> None:
         raise UserError(f"sort by {show(query.sort)}: expected one of {', '.join(SORTS)}")
 
 
-def _wanted(row: TableRow, query: RowQuery) -> bool:
+def _is_selected(row: TableRow, query: RowQuery) -> bool:
     return (
         (not query.modality or row.modality in query.modality)
         and (not query.paradigm or row.paradigm in query.paradigm)
@@ -179,10 +179,10 @@ def _part(scores: Scores, genre: str | None) -> Scores:
 def table_row(
     row: SubmissionRow, genre: str | None = None, standings: Mapping[str, Standing] | None = None
 ) -> TableRow:
-    """The line of one row.
+    """Return the table row of a submission.
 
     Args:
-        row: The row.
+        row: The submission.
         genre: Scores on the threads of this genre; None for all threads.
         standings: Its standings there; None for those on all threads.
     """
@@ -217,10 +217,10 @@ def _reported(results: Iterable[Result], genre: str) -> Iterator[TableRow]:
             )
 
 
-def _sorted(found: list[TableRow], query: RowQuery) -> list[TableRow]:
+def _sorted(rows: list[TableRow], query: RowQuery) -> list[TableRow]:
     value: Callable[[TableRow], Any] = _KEYS.get(query.sort) or (lambda row: row.values.get(query.sort))
-    known = sorted((row for row in found if value(row) is not None), key=value, reverse=not query.ascending)
-    return known + [row for row in found if value(row) is None]
+    known = sorted((row for row in rows if value(row) is not None), key=value, reverse=not query.ascending)
+    return known + [row for row in rows if value(row) is None]
 
 
 _KEYS: Mapping[str, Callable[[TableRow], Any]] = {

@@ -1,4 +1,4 @@
-"""The door: what somebody sends becomes a submission, or a list of what is wrong with it; nothing is stored here."""
+"""Intake: turns what a submitter sends into a submission or into a list of faults. Nothing is stored here."""
 
 from __future__ import annotations
 

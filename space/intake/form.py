@@ -39,7 +39,8 @@ class SubmissionForm:
         description: Short description.
         open_weights: True if anyone can download the weights; None if unknown.
         partial: True if threads may be missing, which then score 0.
-        pools: Name of the pool design that it ranked; empty for that of the run card, else the first of the leaderboard.
+        pools: Name of the pool design that it ranked; empty for that of the run card, else the first of the
+            leaderboard.
     """
 
     name: Any = ""

@@ -1,4 +1,4 @@
-"""A submission that lies in a public repository on the Hub: `predictions.jsonl` and `run.json` at its root."""
+"""Submissions in a public repository on the Hub: `predictions.jsonl` and `run.json` at its root."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _HUB = "https://huggingface.co"
 
 
 class Fetched(NamedTuple):
-    """What lies in a repository.
+    """Files of a repository.
 
     Attributes:
-        predictions: Content of its prediction file, packed or not.
-        card: Content of its run card.
-        link: The page of the repository at the commit that was read.
+        predictions: Content of the prediction file, packed or not.
+        card: Content of the run card.
+        link: Page of the repository at the commit that was read.
     """
 
     predictions: bytes
@@ -39,19 +39,19 @@ class Fetched(NamedTuple):
 
 
 def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = None) -> Fetched:
-    """Read a submission from the Hub, as anybody can who has no token.
+    """Read a submission from the Hub without a token.
 
     Args:
-        repo: `owner/name`, as it was sent.
+        repo: `owner/name` as it was sent.
         kind: "dataset" or "model".
-        limits: Sizes, looked at before anything is downloaded.
-        endpoint: Address of the Hub; None for HF_ENDPOINT or huggingface.co.
+        limits: Largest sizes, checked before a download.
+        endpoint: URL of the Hub; None for HF_ENDPOINT or huggingface.co.
 
     Returns:
-        Both files as they are in the newest commit.
+        Both files of the newest commit.
 
     Raises:
-        IntakeError: There is no such public repository, or it lacks a file, or one is too large.
+        IntakeError: There is no such public repository, a file is missing, or a file is too large.
         UserError: The Hub does not answer.
     """
     if not isinstance(repo, str) or not _REPO.fullmatch(repo):
@@ -63,12 +63,12 @@ def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = 
 
     get_session().timeout = _TIMEOUT_S
     http_error: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
-    # The board's own token would show what its owner alone may see.
+    # The leaderboard's own token could read private repositories of its owner.
     api = HfApi(endpoint=endpoint, token=False)
     try:
         commit = api.repo_info(repo, repo_type=str(kind)).sha
-        found = api.get_paths_info(repo, [PREDICTIONS, _PACKED, RUN_CARD], revision=commit, repo_type=str(kind))
-        sizes = {file.path: file.size for file in found if isinstance(file, RepoFile)}
+        files = api.get_paths_info(repo, [PREDICTIONS, _PACKED, RUN_CARD], revision=commit, repo_type=str(kind))
+        sizes = {file.path: file.size for file in files if isinstance(file, RepoFile)}
         predictions = next((name for name in (PREDICTIONS, _PACKED) if name in sizes), None)
         if predictions is None or RUN_CARD not in sizes:
             raise _refused(f"found no {PREDICTIONS if predictions is None else RUN_CARD} at the root of {repo}")

@@ -58,8 +58,8 @@ def heat_map(
     table_rows = [_row(row, columns, chance, address) for row in rows]
     told = [_reported(results, columns, chance, address) for results in reported]
     caption = (
-        f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. Orange: lower. "
-        f"Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
+        f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. "
+        f"Orange: lower. Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
     )
     body = tag(
         "table",

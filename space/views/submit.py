@@ -149,7 +149,8 @@ def _row_of(submitted: Submitted, address: Address) -> Iterator[Html]:
         yield tag(
             "p",
             tag("b", row.label, dir="auto"),
-            f": recall@20 {display_names.percent(standing.mean)} ({display_names.bounds(standing.interval)}), {place}{against}.",
+            f": recall@20 {display_names.percent(standing.mean)} ({display_names.bounds(standing.interval)}), "
+            f"{place}{against}.",
         )
     yield tag("p", link(address, "See its row", tab="leaderboard", row=row.key, class_="action"))
 
