@@ -16,7 +16,7 @@ from .factory import make_service
 from .service import LeaderboardService
 from .settings import LeaderboardSettings
 from .views.address import TABS, Address
-from .views.conversations import Conversations
+from .views.dataset_threads import DatasetThreads
 from .views.leaderboard import download
 from .views.page import Page
 from .views.submit import intro
@@ -111,7 +111,7 @@ def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
     """
     service = make_service(settings)
     service.board.snapshot()  # computed now, so that the first visitor need not wait
-    page = Page(service.board, Conversations(settings.dataset))
+    page = Page(service.board, DatasetThreads(settings.dataset))
     try:
         launch(build(service, page), service, page, server_name=host, server_port=port)
     except OSError as error:
@@ -157,7 +157,7 @@ def launch_options(service: LeaderboardService, page: Page) -> dict[str, Any]:
             button_primary_background_fill="*primary_600",
             button_primary_background_fill_hover="*primary_700",
         ),
-        "allowed_paths": [str(page.conversations.folder)],
+        "allowed_paths": [str(page.dataset.folder)],
         "max_file_size": service.settings.limits.upload_bytes,
         "app_kwargs": {
             "routes": PublicRoutes(service).routes(),

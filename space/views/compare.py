@@ -1,4 +1,4 @@
-"""Two systems against each other, thread by thread: how far apart, how sure, where."""
+"""Tab Compare: the difference of two systems in words, by measure, by genre and thread by thread."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .largest_differences import largest_differences
 
 
 def chooser(rows: Sequence[SubmissionRow], address: Address) -> Html:
-    """The fields that say which two systems, and on which measure.
+    """Return the fields for two systems and a measure.
 
     Args:
-        rows: Those that can be chosen, all on the same pools.
-        address: What the page shows.
+        rows: Systems on the same pools.
+        address: State of the page.
     """
     options = {"": "Choose a system", **{row.key: row.label for row in rows}}
     first, second = address.pair
@@ -36,10 +36,10 @@ def chooser(rows: Sequence[SubmissionRow], address: Address) -> Html:
 
 
 def best_pair(rows: Sequence[SubmissionRow]) -> str:
-    """The two best of one modality, for who has not chosen yet, as an address has them; empty for fewer than two rows.
+    """Return the keys of the two best systems of one modality as in a URL; empty for fewer than two rows.
 
     Args:
-        rows: The best first.
+        rows: Best first.
     """
     of: dict[str, SubmissionRow] = {}
     for row in rows:
@@ -50,14 +50,14 @@ def best_pair(rows: Sequence[SubmissionRow]) -> str:
 
 
 def nothing_chosen(rows: Sequence[SubmissionRow], address: Address) -> Html:
-    """What is said before two systems are chosen: what can be read here, and pairs to begin with."""
+    """Render the tab without a choice: its purpose, and pairs to begin with."""
     best = rows[:3]
     pairs = [(a, b) for i, a in enumerate(best) for b in best[i + 1 :]]
     return join(
         tag(
             "p",
-            "Choose two systems to see their difference over the same threads, with its interval, by genre and thread "
-            "by thread. A difference whose interval holds 0 is a tie.",
+            "Choose two systems to see their paired difference with its interval, by genre and thread by thread. A "
+            "difference whose interval contains 0 is a tie.",
             class_="lead",
         ),
         tag(
@@ -73,25 +73,25 @@ def nothing_chosen(rows: Sequence[SubmissionRow], address: Address) -> Html:
 
 
 def comparison(
-    a: SubmissionRow, b: SubmissionRow, found: Comparison, threads: Sequence[Thread | None], address: Address
+    a: SubmissionRow, b: SubmissionRow, result: Comparison, threads: Sequence[Thread | None], address: Address
 ) -> Html:
-    """The two systems in words and tables.
+    """Render the comparison in words and tables.
 
     Args:
         a: The first system.
         b: The second.
-        found: Their comparison, `a` first, by genre.
-        threads: The conversations, in the order of the rows' tables.
-        address: What the page shows; its metric is the one that is told in full.
+        result: Their comparison, `a` first, by genre.
+        threads: The threads, in the order of the rows' tables.
+        address: State of the page. Its measure is shown in full.
     """
-    pair = found.metrics[address.metric].pairs[0]
+    pair = result.metrics[address.metric].pairs[0]
     return tag(
         "section",
         tag("p", *_sentence(a, b, pair, address.metric), class_="lead verdict-line"),
         _different_reads(a, b),
         tag(
             "div",
-            tag("div", tag("h3", "By measure, in points"), _measures(a, b, found)),
+            tag("div", tag("h3", "By measure, in points"), _measures(a, b, result)),
             tag(
                 "div",
                 tag("h3", f"{display_names.metric(address.metric)} by genre, in points"),
@@ -103,8 +103,8 @@ def comparison(
         largest_differences(a, b, threads, address),
         tag(
             "p",
-            "Each point is a thread: above the dotted line the first system did better on it, below the second. Choose "
-            "a point to open its thread.",
+            "Each point is a thread. Above the dotted line the first system has the higher score, below it the second. "
+            "Click a point to open its thread.",
             class_="soft",
         ),
         aria_label="Comparison",
@@ -118,23 +118,25 @@ def _sentence(a: SubmissionRow, b: SubmissionRow, pair: Pair, metric: str) -> It
         better, worse = (first, second) if pair.difference > 0 else (second, first)
         yield from (better, " is better than ", worse, f" by {size}")
     else:
-        yield from (first, " and ", second, f" cannot be told apart: {size} between them")
+        yield from (first, " and ", second, f" are not significantly different: {size} between them")
     interval = display_names.points_interval(pair.interval)
     yield f" (first minus second {display_names.points(pair.difference)}, 95 % {interval}, p {_equals(pair.p_t)})."
     if pair.detectable is not None and not pair.significant:
-        apart = f"{pair.detectable * 100:.1f} points"
-        yield f" These two would have to differ by {apart} to be told apart four times in five."
+        least = f"{pair.detectable * 100:.1f} points"
+        yield f" A difference of {least} would be found in four of five such comparisons."
 
 
 def _different_reads(a: SubmissionRow, b: SubmissionRow) -> Html | None:
     if a.entry.card.reads == b.entry.card.reads:
         return None
-    said = " and ".join(display_names.READS[row.entry.card.reads].lower() for row in (a, b))
-    return tag("p", f"They do not read the same ({said}): the board does not rank them together.", class_="warn")
+    reads = " and ".join(display_names.READS[row.entry.card.reads].lower() for row in (a, b))
+    return tag(
+        "p", f"They do not read the same ({reads}), so the leaderboard does not rank them together.", class_="warn"
+    )
 
 
-def _measures(a: SubmissionRow, b: SubmissionRow, found: Comparison) -> Html:
-    pairs = {metric: of.pairs[0] for metric, of in found.metrics.items()}
+def _measures(a: SubmissionRow, b: SubmissionRow, result: Comparison) -> Html:
+    pairs = {metric: of.pairs[0] for metric, of in result.metrics.items()}
     scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs.values())
     table_rows = [
         tag(
@@ -163,10 +165,10 @@ def _effects(effects: dict[str, Effect]) -> Html:
         for effect in (effects[genre],)
     ]
     heads = ("Genre", "First minus second, 95 %")
-    note = "These intervals describe and do not test: nothing is corrected for looking at several genres."
+    note = "These intervals are not tests. They are not corrected for the number of genres."
     return join(figures(heads, table_rows), tag("p", note, class_="soft"))
 
 
 def _equals(p: float) -> str:
-    shown = p_value(p)
-    return shown if shown.startswith("<") else f"= {shown}"
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"

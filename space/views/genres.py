@@ -1,4 +1,4 @@
-"""Scores by genre as a map of colours: how far from the genre's own chance every system lies."""
+"""Tab Genres: a heat map of the distance of every system from the chance level of each genre."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .form_controls import choice, form, link, switch
 from .html import Html, join, tag
 from .table import on_genre
 
-# Points from chance at which a colour is at its strongest; what lies further has the same.
+# Distance from chance in points at which a colour is strongest.
 _STRONGEST = 15
 
 
 def chooser(address: Address, *, paper: bool) -> Html:
-    """The fields of the tab.
+    """Return the fields of the tab.
 
     Args:
-        address: What the page shows.
-        paper: Whether the paper reports figures on these pools.
+        address: State of the page.
+        paper: True if the paper reports results on these pools.
     """
     return form(
         "Choose what the map shows",
@@ -39,13 +39,13 @@ def heat_map(
     chance: Mapping[str, float | None],
     address: Address,
 ) -> Html:
-    """Make the map.
+    """Render the heat map.
 
     Args:
         rows: Systems on the same pools, best first.
-        reported: What the paper reports of each of its systems, a result per genre.
+        reported: Results of the paper, one sequence per system with a result per genre.
         chance: Genre, and "Overall", to chance level.
-        address: What the page shows.
+        address: State of the page.
     """
     columns = [OVERALL, *in_order(genre for genre in chance if genre != OVERALL)]
     heads = [tag("th", "System", scope="col"), *(tag("th", column, scope="col") for column in columns)]
@@ -56,7 +56,7 @@ def heat_map(
         class_="chance",
     )
     table_rows = [_row(row, columns, chance, address) for row in rows]
-    told = [_reported(results, columns, chance, address) for results in reported]
+    reported_rows = [_reported(results, columns, chance, address) for results in reported]
     caption = (
         f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. "
         f"Orange: lower. Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
@@ -65,7 +65,7 @@ def heat_map(
         "table",
         tag("caption", caption),
         tag("thead", tag("tr", heads)),
-        tag("tbody", level, table_rows, told),
+        tag("tbody", level, table_rows, reported_rows),
         class_="heat",
     )
     return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Scores by genre")
@@ -76,12 +76,12 @@ def _row(row: SubmissionRow, columns: Sequence[str], chance: Mapping[str, float 
     for column in columns:
         scores = row.scores if column == OVERALL else on_genre(row.scores, column)
         verdict = scores.verdict(address.metric)
-        told = f"95 % {display_names.bounds((scores.interval or {}).get(address.metric))}"
+        title = f"95 % {display_names.bounds((scores.interval or {}).get(address.metric))}"
         if verdict is not None:
             where = f" on the {display_names.plural(scores.n - scores.n_missing, 'thread')} with a prediction"
-            told += f", {verdict} chance{where if scores.n_missing else ''}"
+            title += f", {verdict} chance{where if scores.n_missing else ''}"
         sure = verdict in ("above", "below")
-        cells.append(_cell(scores.values[address.metric], chance.get(column), sure=sure, title=told))
+        cells.append(_cell(scores.values[address.metric], chance.get(column), sure=sure, title=title))
     name = link(address, row.label, tab="leaderboard", row=row.key, class_="name")
     return tag("tr", tag("th", name, scope="row", dir="auto"), cells)
 
@@ -96,14 +96,14 @@ def _reported(
 
 
 def _cell(value: float | None, level: float | None, *, sure: bool = False, title: str | None = None) -> Html:
-    shown = display_names.percent(value)
+    text = display_names.percent(value)
     if value is None or level is None:
-        return tag("td", shown)
+        return tag("td", text)
     share = max(-1.0, min(1.0, (value - level) * 100 / _STRONGEST))
     side = "above" if share >= 0 else "below"
     return tag(
         "td",
-        tag("u" if sure else "span", shown),
+        tag("u" if sure else "span", text),
         class_=side,
         style=f"--share:{abs(share) * 100:.0f}%",
         title=f"{display_names.points(value - level)} points from chance" + (f", {title}" if title else ""),

@@ -1,4 +1,4 @@
-"""What stands above every tab: the name of the board, what its numbers mean, and the way from tab to tab."""
+"""Header above every tab: name of the leaderboard, three facts, links to the tabs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .html import Html, tag
 
 
 def header(
-    table_rows: Sequence[TableRow],
+    rows: Sequence[TableRow],
     genres: int,
     address: Address,
     left_out: Sequence[str] = (),
     *,
     is_other: bool = False,
 ) -> Html:
-    """Make the head of the page.
+    """Render the header.
 
     Args:
-        table_rows: All lines of the board on the first design of pools, chance first.
-        genres: How many genres the data have.
-        address: What the page shows.
-        left_out: What the address names and there is not.
-        is_other: Whether the page shows something else than the address says, which then has to follow.
+        rows: All rows on the first pool design, chance first.
+        genres: Number of genres in the data.
+        address: State of the page.
+        left_out: Values of the URL that are unknown or invalid.
+        is_other: True if the page shows another state than the URL, which the script then corrects.
     """
-    chance, *others = table_rows
+    chance, *others = rows
     submitted = [row for row in others if row.kind == "submitted"]
     return tag(
         "header",
@@ -38,8 +38,8 @@ def header(
             tag("h1", "MusiCRS leaderboard"),
             tag(
                 "p",
-                "Someone asks for music in words, in clips, or both; a system ranks some hundred songs, artists and "
-                "albums. Scores are computed here, each beside its chance level and its interval.",
+                "A user asks for music in words, with clips, or both. A system ranks about one hundred songs, artists "
+                "and albums. The leaderboard computes all scores, each with its chance level and its interval.",
                 class_="lead",
             ),
             class_="title",
@@ -53,8 +53,10 @@ def header(
 
 def _left_out(names: Sequence[str]) -> Html:
     different = list(dict.fromkeys(names))
-    said = some([f"no {name}" for name in different])
-    return tag("p", f"{said}; shown without {'it' if len(different) == 1 else 'them'}", class_="warn", role="status")
+    names_text = some([f"no {name}" for name in different])
+    return tag(
+        "p", f"{names_text}; shown without {'it' if len(different) == 1 else 'them'}", class_="warn", role="status"
+    )
 
 
 def _facts(chance: TableRow, submitted: Sequence[TableRow], genres: int) -> list[Html]:
@@ -67,9 +69,9 @@ def _facts(chance: TableRow, submitted: Sequence[TableRow], genres: int) -> list
     facts = {
         display_names.plural(len(submitted), "system"): f"{above} above chance on recall@20",
         display_names.plural(chance.n or 0, "thread"): display_names.plural(genres, "genre"),
-        f"{by_chance} by chance": "what a random order of each pool gets on recall@20",
+        f"{by_chance} by chance": "recall@20 of a random order of each pool",
     }
-    return [tag("li", tag("b", fact), tag("span", told)) for fact, told in facts.items()]
+    return [tag("li", tag("b", fact), tag("span", note)) for fact, note in facts.items()]
 
 
 def _tab(name: str, address: Address) -> Html:

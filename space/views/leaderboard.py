@@ -1,4 +1,4 @@
-"""The first tab: what can be chosen, the table, and the table as a file."""
+"""Tab Leaderboard: the filters, the table, and the files to download."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ FORMATS: Mapping[ExportFormat, str] = {"markdown": "Markdown", "csv": "CSV", "la
 def leaderboard(
     rows: Sequence[TableRow], designs: Sequence[str], genres: Sequence[str], address: Address, *, paper: bool
 ) -> Html:
-    """Make the tab.
+    """Render the tab.
 
     Args:
-        rows: What the table shows, chance first.
-        designs: Names of the pool designs, the first one first.
+        rows: Rows of the table, chance first.
+        designs: Names of the pool designs.
         genres: Genres of the data, in the order of the page.
-        address: What the page shows.
-        paper: Whether the paper reports figures on these pools.
+        address: State of the page.
+        paper: True if the paper reports results on these pools.
     """
     return join(_controls(designs, genres, address, paper), table(rows, address), _below(address))
 
 
 def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, paper: bool) -> Html:
     pools = {"": designs[0].capitalize(), **{name: name.capitalize() for name in designs[1:]}}
-    turned = {"": "Best first", "reversed": "Worst first"}
+    orders = {"": "Best first", "reversed": "Worst first"}
     return form(
         "Choose what the table shows",
         search("System", address),
@@ -46,22 +46,22 @@ def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, p
         filter_choice("weights", "Weights", display_names.WEIGHTS, address),
         choice("pools", "Pools", pools, address) if len(designs) > 1 else None,
         choice("sort", "Sort by", display_names.SORTS, address),
-        choice("order", "Order", turned, address),
+        choice("order", "Order", orders, address),
         switch("reported", "Rows reported by the paper", address) if paper else None,
     )
 
 
 def _below(address: Address) -> Html:
-    saves = [
+    buttons = [
         tag("button", text, type="button", data_save=f"table {name}", class_="action") for name, text in FORMATS.items()
     ]
     return tag(
         "footer",
-        tag("p", tag("span", "This table as a file: "), saves, class_="actions"),
+        tag("p", tag("span", "Download this table: "), buttons, class_="actions"),
         tag(
             "p",
-            "Systems are ranked among those that read the same; one that is alone there has no rank. A group holds the "
-            "systems that a paired test cannot tell from its best one; a lead within a group is no lead. ",
+            "Systems are ranked among those that read the same. A system without such peers has no rank. A rank group "
+            "holds the best system and all that a paired test does not separate from it. ",
             tag("a", "How to read the table", href=Address(tab="about", pools=address.pools).to(), data_go=True),
             class_="soft",
         ),

@@ -1,4 +1,4 @@
-"""The table of the board: chance on top, then systems by what they read, the paper's own figures among them."""
+"""Table of the leaderboard: chance on top, then systems and reported results by `reads`."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .interval_plot import Scale, interval_plot
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
-_RANK = "Among systems that read the same; those of one group cannot be told apart from its best"
-_ALONE = "The only system that reads this: there is none to rank it with"
-_TO_CHANCE = f"Rule for {VERDICT_RULE}; of a partial row on the threads that have a prediction"
-_ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
+_RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
+_ALONE = "The only system that reads this, so it has no rank"
+_TO_CHANCE = f"Rule for {VERDICT_RULE}; for a partial row on the threads with a prediction"
+_ANSWERS = "Threads with a prediction, share of them with audio, and share that the system answered"
 
 
-def table(table_rows: Sequence[TableRow], address: Address) -> Html:
-    """Make the table.
+def table(rows: Sequence[TableRow], address: Address) -> Html:
+    """Render the table.
 
     Args:
-        table_rows: Chance first, then the others in their order.
-        address: What the page shows.
+        rows: Chance first, then the others in their order.
+        address: State of the page.
     """
-    chance, *others = table_rows
-    scale = _scale(table_rows, address.drawn)
+    chance, *others = rows
+    scale = _scale(rows, address.drawn)
     body = tag(
         "table",
         tag("caption", _caption(chance, address)),
@@ -48,21 +48,21 @@ def table(table_rows: Sequence[TableRow], address: Address) -> Html:
 
 
 def on_genre(scores: Scores, genre: str) -> Scores:
-    """The scores on one genre, or on all where none is named or the data lack it."""
+    """Return the scores on a genre; on all threads if the genre is empty or unknown."""
     return scores.by["genre"].get(genre, scores) if genre else scores
 
 
-def _scale(table_rows: Sequence[TableRow], metric: str) -> Scale:
-    """Of the drawings of one measure; the largest end of an interval fills it."""
-    return Scale.over(end for row in table_rows for end in (row.values.get(metric), *row.interval.get(metric, ())))
+def _scale(rows: Sequence[TableRow], metric: str) -> Scale:
+    """Return the scale of one measure, up to the largest end of an interval."""
+    return Scale.over(end for row in rows for end in (row.values.get(metric), *row.interval.get(metric, ())))
 
 
 def _caption(chance: TableRow, address: Address) -> str:
     where = f" of {address.genre}" if address.genre else ""
     threads = display_names.plural(chance.n or 0, "thread")
     return (
-        f"Scores in per cent over {threads}{where}, each with its 95 % interval. Drawn: the interval as a line, the "
-        f"score as a dot, chance as an upright mark. {_TO_CHANCE}."
+        f"Scores in per cent over {threads}{where}, each with its 95 % interval. In the plots, a line is the "
+        f"interval, a dot the score, and an upright mark chance. {_TO_CHANCE}."
     )
 
 
@@ -101,17 +101,17 @@ def _sections(others: Sequence[TableRow], chance: TableRow, address: Address, sc
         if part:
             note = tag("small", display_names.READS_NOTES[reads])
             head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
-            made = [_row(row, chance, address, scale, last=last) for row, last in _with_end_of_groups(part, address)]
-            yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
+            rows = [_row(row, chance, address, scale, last=last) for row, last in _with_end_of_groups(part, address)]
+            yield tag("tbody", tag("tr", head, class_="part"), rows, data_reads=reads)
     if not others:
-        nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
+        nothing = tag("td", "No system matches. Remove a filter.", colspan=_COLUMNS, class_="nothing")
         yield tag("tbody", tag("tr", nothing))
 
 
 def _with_end_of_groups(part: Sequence[TableRow], address: Address) -> Iterator[tuple[TableRow, bool]]:
-    """Tell of each line whether all groups up to it end with it, where the table is sorted so that they do.
+    """Yield each row, and True if it is the last of all groups so far. Only a table sorted by rank has such rows.
 
-    The paper's rows, which have no group, stand below that line where they follow the last of a group.
+    Reported results have no group, and come below the end of a group that they follow.
     """
     sorted_by_group = address.sort in HEADLINE and not address.order
     groups: list[tuple[int, float]] = [
@@ -197,10 +197,10 @@ def _verdict(standing: Standing | None, row: TableRow) -> Html | None:
     if standing is None or standing.chance is None:
         return None
     verdict = standing.chance.verdict
-    shown = tag("span", display_names.VERDICTS[verdict], class_=f"verdict {verdict}")
+    text = tag("span", display_names.VERDICTS[verdict], class_=f"verdict {verdict}")
     if standing.chance.n == row.n:
-        return shown
-    return join(shown, tag("small", f" on {display_names.plural(standing.chance.n, 'thread')}"))
+        return text
+    return join(text, tag("small", f" on {display_names.plural(standing.chance.n, 'thread')}"))
 
 
 def _answers(row: TableRow, address: Address) -> Html | None:
@@ -209,21 +209,21 @@ def _answers(row: TableRow, address: Address) -> Html | None:
     scores = on_genre(row.submission.scores, address.genre)
     audio = "" if row.audio_coverage is None else f", {display_names.share(row.audio_coverage)} audio"
     shares = answer_shares(row.submission.judged.outcomes)
-    said = tag("small", f"{display_names.share(shares['answered'])} answered") if shares else None
-    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), said)
+    answered = tag("small", f"{display_names.share(shares['answered'])} answered") if shares else None
+    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), answered)
 
 
 def answer_shares(outcomes: Mapping[Outcome | None, int]) -> dict[str, float]:
-    """Sum up how answers came about: "answered" as asked or repaired, and each failure under its own name.
+    """Return shares of outcomes: "answered" for answers used as given or repaired, and each failure under its name.
 
     Args:
-        outcomes: Threads per outcome; None for those that tell none.
+        outcomes: Number of threads per outcome, with None for predictions that state none.
 
     Returns:
-        Name to share of the threads; empty where nothing is told.
+        Name to share of the threads; empty if no prediction states its outcome.
     """
     if set(outcomes) <= {None}:
         return {}
     total = sum(outcomes.values())
-    failed = {str(outcome or "not told"): n / total for outcome, n in outcomes.items() if outcome not in ANSWERED}
+    failed = {str(outcome or "not stated"): n / total for outcome, n in outcomes.items() if outcome not in ANSWERED}
     return {"answered": sum(outcomes.get(outcome, 0) for outcome in ANSWERED) / total, **failed}

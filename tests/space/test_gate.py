@@ -15,7 +15,7 @@ from space.board.data import load_data
 from space.service import LeaderboardService
 from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
-from space.views.conversations import Conversations
+from space.views.dataset_threads import DatasetThreads
 from space.views.page import Page
 from space.web.api import expose
 from space.web.middleware import Blocks
@@ -36,7 +36,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     with Blocks(analytics_enabled=False) as blocks:
         expose(service)
     options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
-    page = Page(service.board, Conversations(settings.dataset))
+    page = Page(service.board, DatasetThreads(settings.dataset))
     _, url, _ = launch(blocks, service, page, **options)
     with httpx.Client(base_url=url, timeout=30, trust_env=False) as made:
         yield made

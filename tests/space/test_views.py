@@ -24,7 +24,7 @@ from space.settings import LeaderboardSettings
 from space.store.local import LocalStore
 from space.views import submit
 from space.views.address import Address
-from space.views.conversations import Conversations
+from space.views.dataset_threads import DatasetThreads
 from space.views.display_names import NOTHING
 from space.views.genres import heat_map
 from space.views.html import Html, join, outside_link, tag
@@ -32,7 +32,7 @@ from space.views.leaderboard import download
 from space.views.page import Page
 from space.views.plots import by_genre
 from space.views.table import answer_shares, table
-from space.views.threads import chooser, found
+from space.views.threads import chooser, search_threads
 
 from . import toy
 from .views_toy import mini_dataset, submission, submissions
@@ -58,7 +58,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> LeaderboardService:
 @pytest.fixture(scope="module")
 def page(service: LeaderboardService) -> Page:
     """The page on that board."""
-    return Page(service.board, Conversations(service.settings.dataset))
+    return Page(service.board, DatasetThreads(service.settings.dataset))
 
 
 class Tags(HTMLParser):
@@ -213,7 +213,7 @@ def test_a_new_row_is_on_the_table_at_once(tmp_path: Path, page: Page) -> None:
     data = page.board.data
     store = LocalStore(tmp_path)
     store.put(submission(data.designs[0].references, 1))
-    fresh = Page(Board(data, store, None), page.conversations)
+    fresh = Page(Board(data, store, None), page.dataset)
     first = fresh.leaderboard(Address())
     assert fresh.leaderboard(Address()) is first
     store.put(submission(data.designs[0].references, 2))
@@ -250,7 +250,7 @@ def test_a_hostile_name_is_text_on_every_tab(page: Page, service: LeaderboardSer
     """No element comes of it; the name can be read, also where it labels a choice, a heading or a plot."""
     key = next(row.key for row in service.board.snapshot().rows if row.entry.card.name == ATTACK)
     other = next(row.key for row in service.board.snapshot().rows if row.key != key)
-    thread = page.conversations.threads[0].thread_id
+    thread = page.dataset.threads[0].thread_id
     compared, by_genre = page.compare(Address(compare=f"{key},{other}")), page.genres(Address())
     sheets = [
         page.leaderboard(Address()), page.details(Address(row=key)), page.threads(Address(thread=thread, systems=key)),
@@ -281,7 +281,7 @@ def test_details_say_what_is_known(page: Page, service: LeaderboardService) -> N
 def test_answers_are_summed_up() -> None:
     """As asked or repaired is answered, each failure keeps its name; where nothing is told, nothing is said."""
     assert answer_shares({"ok": 5, "repaired": 3, "failed": 1, None: 1}) == {
-        "answered": 0.8, "failed": 0.1, "not told": 0.1,
+        "answered": 0.8, "failed": 0.1, "not stated": 0.1,
     }  # fmt: skip
     assert answer_shares({None: 7}) == {}
 
@@ -311,24 +311,24 @@ def test_a_point_carries_its_thread(page: Page, service: LeaderboardService) -> 
     figure = page.compare(Address(compare=f"{a.key},{b.key}")).figure
     assert figure is not None
     points = [point[0] for trace in figure.data for point in trace.customdata]
-    assert sorted(points) == sorted(thread.thread_id for thread in page.conversations.threads)
+    assert sorted(points) == sorted(thread.thread_id for thread in page.dataset.threads)
 
 
 def test_threads_are_found_by_words_and_genre(page: Page) -> None:
     """All words must stand in request, post, titles or id; upper and lower case are alike."""
-    threads = page.conversations.threads
+    threads = page.dataset.threads
     one = threads[3]
     title = one.ground_truth[0]
-    assert one in found(threads, Address(find=title.upper()))
-    assert found(threads, Address(find=f"{title} nowherefound")) == []
-    assert {thread.genre for thread in found(threads, Address(genre="Metal"))} == {"Metal"}
-    assert found(threads, Address(find=one.thread_id)) == [one]
+    assert one in search_threads(threads, Address(find=title.upper()))
+    assert search_threads(threads, Address(find=f"{title} nowherefound")) == []
+    assert {thread.genre for thread in search_threads(threads, Address(genre="Metal"))} == {"Metal"}
+    assert search_threads(threads, Address(find=one.thread_id)) == [one]
 
 
 def test_a_thread_shows_rankings_by_the_rule_of_the_scores(page: Page, service: LeaderboardService) -> None:
     """As many right answers are marked among the first twenty as recall counts."""
-    row, thread = service.board.snapshot().rows[0], page.conversations.threads[2]
-    place = page.conversations.place[thread.thread_id]
+    row, thread = service.board.snapshot().rows[0], page.dataset.threads[2]
+    place = page.dataset.place[thread.thread_id]
     recall = row.table.values["recall@20"][place]
     right = round(float(recall) * len(thread.ground_truth))
     text = Tags(page.threads(Address(thread=thread.thread_id, systems=row.key))).text
@@ -337,14 +337,14 @@ def test_a_thread_shows_rankings_by_the_rule_of_the_scores(page: Page, service: 
 
 def test_clips_are_files_named_by_their_content(page: Page) -> None:
     """What is played lies in one folder of its own, and asking twice makes nothing new."""
-    thread = page.conversations.threads[0].thread_id
-    sounds = page.conversations.sounds(thread)
-    assert len(sounds) == 2
-    for sound in sounds:
-        assert sound.file.parent == page.conversations.folder
-        assert sound.file.read_bytes()[:4] == b"fLaC"
-    assert page.conversations.sounds(thread) == sounds
-    assert page.conversations.sounds("../../etc/passwd") == []
+    thread = page.dataset.threads[0].thread_id
+    clips = page.dataset.clips(thread)
+    assert len(clips) == 2
+    for clip in clips:
+        assert clip.file.parent == page.dataset.folder
+        assert clip.file.read_bytes()[:4] == b"fLaC"
+    assert page.dataset.clips(thread) == clips
+    assert page.dataset.clips("../../etc/passwd") == []
 
 
 def test_files_to_take_home(page: Page, service: LeaderboardService) -> None:
@@ -474,7 +474,7 @@ def test_the_furthest_threads_of_a_comparison_lead_to_both_rankings(page: Page, 
     html = page.compare(Address(compare=f"{a.key},{b.key}", metric="ndcg@20")).above
     to_threads = [Address.read(dict(parse_qsl(one["href"][1:]))) for one in Tags(html).named("a") if one["href"]]
     first = next(address for address in to_threads if address.tab == "threads")
-    assert first.thread == page.conversations.threads[int(apart.argmax())].thread_id
+    assert first.thread == page.dataset.threads[int(apart.argmax())].thread_id
     assert first.chosen_systems == [a.key, b.key]
 
 
@@ -498,14 +498,14 @@ def test_words_are_read_where_no_sound_comes_with_them(tmp_path: Path) -> None:
     """With all configurations built, texts come from the light one and clips, when asked for, from the other."""
     threads, about = resolve_source("mini")
     build(threads[:3], tmp_path, about=about, configs=("query_only", "audio_query"))
-    made = Conversations(str(tmp_path))
+    made = DatasetThreads(str(tmp_path))
     assert [thread.clips for thread in made.threads] == [None] * 3
     assert made.threads[0].query == threads[0].query
-    assert [sound.file.read_bytes() for sound in made.sounds(threads[1].thread_id)] == [
+    assert [clip.file.read_bytes() for clip in made.clips(threads[1].thread_id)] == [
         clip.audio for clip in threads[1].clips or ()
     ]
     build(threads[:3], tmp_path / "silent", about=about, configs=("query_only",))
-    assert Conversations(str(tmp_path / "silent")).sounds(threads[1].thread_id) == []
+    assert DatasetThreads(str(tmp_path / "silent")).clips(threads[1].thread_id) == []
 
 
 def test_pools_of_another_design_have_a_table_of_their_own(board: Board, page: Page) -> None:
@@ -517,7 +517,7 @@ def test_pools_of_another_design_have_a_table_of_their_own(board: Board, page: P
     ):
         board.store.put(made)
     board.refresh()
-    other = Page(board, page.conversations)
+    other = Page(board, page.dataset)
     first, second = (
         other.leaderboard(other.normalise_address(Address(pools=pools))) for pools in ("published", "wider")
     )

@@ -16,7 +16,7 @@ from space.board.data import load_data
 from space.service import LeaderboardService
 from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
-from space.views.conversations import Conversations
+from space.views.dataset_threads import DatasetThreads
 from space.views.page import Page
 
 from .views_toy import mini_dataset
@@ -35,7 +35,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> LeaderboardService:
 
 def test_programs_see_the_endpoints_and_nothing_of_the_page(service: LeaderboardService) -> None:
     """What the page itself calls is not offered; every endpoint for programs is."""
-    blocks = build(service, Page(service.board, Conversations(service.settings.dataset)))
+    blocks = build(service, Page(service.board, DatasetThreads(service.settings.dataset)))
     named = set(blocks.get_api_info()["named_endpoints"])
     assert {"/submit", "/score", "/leaderboard", "/predictions"} <= named
     assert not [name for name in named if "navigate" in name or "arrive" in name or "lambda" in name]
@@ -45,7 +45,7 @@ def test_programs_see_the_endpoints_and_nothing_of_the_page(service: Leaderboard
 @pytest.mark.parametrize("sent", [None, "x", 5, [1], {"tab": ["about"]}, {"tab": "threads", "find": "\ud800"}])
 def test_what_is_no_address_leads_to_the_page(sent: Any, service: LeaderboardService) -> None:
     """Whatever a program sends in its place, the page and its files are there, in text that can be sent back."""
-    blocks = build(service, Page(service.board, Conversations(service.settings.dataset)))
+    blocks = build(service, Page(service.board, DatasetThreads(service.settings.dataset)))
     navigate = next(function.fn for function in blocks.fns.values() if function.name == "navigate")
     raw: Any = SimpleNamespace(headers={}, scope={}, client=None)
     made = navigate(SimpleNamespace(_data=sent), SimpleNamespace(request=raw))
@@ -57,9 +57,9 @@ def test_what_is_no_address_leads_to_the_page(sent: Any, service: LeaderboardSer
 
 def test_only_clips_may_be_fetched_and_uploads_have_a_limit(service: LeaderboardService) -> None:
     """No other folder of the machine is served; the limit is that of the settings; no font comes from elsewhere."""
-    page = Page(service.board, Conversations(service.settings.dataset))
+    page = Page(service.board, DatasetThreads(service.settings.dataset))
     options = launch_options(service, page)
-    assert options["allowed_paths"] == [str(page.conversations.folder)]
+    assert options["allowed_paths"] == [str(page.dataset.folder)]
     assert not list(Path(options["allowed_paths"][0]).iterdir())
     assert options["max_file_size"] == 12_345
     assert not re.search(r"(src|href|url\(|@import|fetch\()[^\n]*//[a-z]", options["head"])
