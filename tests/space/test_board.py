@@ -205,7 +205,7 @@ def test_designs_have_boards_of_their_own(board: Board, store: LocalStore, data:
     store.put(submission(at=3, name="Foreign", fingerprint="f" * 64))
     snapshot = board.snapshot()
     assert [len(snapshot.of(name)) for name in ("published", "wider")] == [1, 1]
-    assert "does not have (fingerprint ffffffffffff)" in snapshot.set_aside[0].reason
+    assert "(fingerprint ffffffffffff), which this leaderboard does not have" in snapshot.set_aside[0].reason
 
 
 def test_predictions_for_threads_that_are_gone(board: Board, store: LocalStore) -> None:

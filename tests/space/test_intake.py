@@ -79,10 +79,10 @@ def test_sorted_by_thread_without_item_scores(data: LeaderboardData) -> None:
         (b"\n \n", "no prediction"),
         (zipped({"a.jsonl": GOOD, "b.jsonl": GOOD}), "2 files (a.jsonl, b.jsonl)"),
         (zipped({"__MACOSX/x": b"1"}), "no file"),
-        (zipped({"../../evil.jsonl": GOOD}), "leads out of its folder"),
-        (zipped({"..\\evil.jsonl": GOOD}), "leads out of its folder"),
-        (zipped({"/etc/evil.jsonl": GOOD}), "leads out of its folder"),
-        (zipped({"p.jsonl": GOOD}, zipfile.ZIP_BZIP2), "unusual way"),
+        (zipped({"../../evil.jsonl": GOOD}), "outside of its folder"),
+        (zipped({"..\\evil.jsonl": GOOD}), "outside of its folder"),
+        (zipped({"/etc/evil.jsonl": GOOD}), "outside of its folder"),
+        (zipped({"p.jsonl": GOOD}, zipfile.ZIP_BZIP2), "unusual compression"),
         (zipped({"p.jsonl.gz": gzipped(GOOD)}), "gzip archive"),
         (zipped({f"{i}.jsonl": b"" for i in range(101)}), "many files"),
         (gzipped(GOOD)[:-20], "incomplete"),
@@ -118,9 +118,9 @@ def test_sizes_that_a_zip_states_prove_nothing(data: LeaderboardData) -> None:
     ("limits", "upload", "words"),
     [
         (Limits(upload_bytes=100), GOOD, "expected at most 100 bytes"),
-        (Limits(unpacked_bytes=200), gzipped(GOOD), "more than 200 bytes came out"),
-        (Limits(unpacked_bytes=200), zipped({"p.jsonl": GOOD}), "more than 200 bytes came out"),
-        (Limits(line_bytes=50), GOOD, "line 1: longer than 50 bytes"),
+        (Limits(unpacked_bytes=200), gzipped(GOOD), "more than 200 bytes after unpacking"),
+        (Limits(unpacked_bytes=200), zipped({"p.jsonl": GOOD}), "more than 200 bytes after unpacking"),
+        (Limits(line_bytes=50), GOOD, "line 1: found more than 50 bytes in one line"),
         (Limits(lines=5), GOOD, "more than 5 lines"),
         (Limits(unpacked_bytes=len(GOOD), lines=6, line_bytes=max(map(len, GOOD.splitlines())) + 1), GOOD, ""),
     ],
@@ -160,7 +160,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 @pytest.mark.parametrize(
     ("repeated", "start", "words"),
-    [("\n", "", "more than 100,000 lines"), ("[", "", "longer than"), ("a", '{"thread_id": "', "longer than")],
+    [("\n", "", "more than 100,000 lines"), ("[", "", "in one line"), ("a", '{"thread_id": "', "in one line")],
 )
 def test_a_bomb_is_refused_with_bounded_memory(repeated: str, start: str, words: str) -> None:
     """256 MB in a file of 0.25 MB take no more than a few lines do."""
@@ -301,7 +301,7 @@ def test_faults_of_a_card_come_in_the_order_of_its_fields(data: LeaderboardData)
         ("name", "\u3164", "U+3164"),
         ("name", "Toy system\u2800", "U+2800"),
         ("name", "\u034fToy system", "U+034F"),
-        ("name", "e" + "\u0301" * 9, "piles up"),
+        ("name", "e" + "\u0301" * 9, "marks on one letter"),
         ("name", "\ud800", "surrogate"),
         ("name", ["a"], "a list of 1"),
         ("name", "ask me@example.org", "e-mail"),
@@ -323,8 +323,8 @@ def test_faults_of_a_card_come_in_the_order_of_its_fields(data: LeaderboardData)
         ("link", "https://exam ple.org", "host"),
         ("link", "https://example.org/\u202e", "U+202E"),
         ("link", 'https://example.org/"onload="', "quotes"),
-        ("link", "https://[::1", "expected an address"),
-        ("link", "https://example.org:99999", "expected an address"),
+        ("link", "https://[::1", "expected a URL"),
+        ("link", "https://example.org:99999", "expected a URL"),
         ("link", f"https://example.org/{'x' * 300}", "at most 300"),
     ],
 )  # fmt: skip
@@ -385,7 +385,7 @@ def test_published_upload_cases(cases: Path, data: LeaderboardData) -> None:
     """Files from public reports: packed ones are read, all others refused in words."""
     packed = {
         "bomb_64MB_of_newlines.jsonl.gz": "more than",
-        "traversal.zip": "leads out",
+        "traversal.zip": "outside of its folder",
         "truncated.jsonl.gz": "incomplete",
         "two_files.zip": "2 files",
     }

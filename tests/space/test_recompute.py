@@ -93,15 +93,15 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
     code, text = run()
     assert code == 0
-    assert "1 submission scored; 0 differences from the scores kept of 0, 0 files set aside" in text
+    assert "1 submission scored; 0 differences from 0 cached scores, 0 files set aside" in text
     code, text = run()
     assert code == 0
-    assert "scores kept of 1," in text
+    assert "from 1 cached scores," in text
     path = store.folder / file_name(one.key)
     path.write_bytes(path.read_bytes().replace(b"Ash", b"Asp"))
     code, text = run()
     assert code == 1
     assert f"set aside: {file_name(one.key)}: is damaged" in text
     code, text = run("misspelt")
-    assert (code, "holds no submissions" in text) == (2, True)
+    assert (code, "found no folder submissions" in text) == (2, True)
     assert not (tmp_path / "misspelt").exists()

@@ -223,7 +223,7 @@ def test_a_new_row_is_on_the_table_at_once(tmp_path: Path, page: Page) -> None:
 
 def test_nothing_that_fits_is_said(page: Page) -> None:
     """An empty table says what to do."""
-    assert "Take a filter away" in page.leaderboard(Address(find="no such system"))
+    assert "Remove a filter" in page.leaderboard(Address(find="no such system"))
 
 
 def test_a_genre_has_scores_and_chance_of_its_own(page: Page, service: LeaderboardService) -> None:
@@ -326,13 +326,13 @@ def test_threads_are_found_by_words_and_genre(page: Page) -> None:
 
 
 def test_a_thread_shows_rankings_by_the_rule_of_the_scores(page: Page, service: LeaderboardService) -> None:
-    """As many right answers are marked among the first twenty as recall counts."""
+    """As many relevant candidates are marked among the first twenty as recall counts."""
     row, thread = service.board.snapshot().rows[0], page.dataset.threads[2]
     place = page.dataset.place[thread.thread_id]
     recall = row.table.values["recall@20"][place]
     right = round(float(recall) * len(thread.ground_truth))
     text = Tags(page.threads(Address(thread=thread.thread_id, systems=row.key))).text
-    assert f"{right} of {len(thread.ground_truth)} right answer" in text
+    assert f"{right} of {len(thread.ground_truth)} relevant candidate" in text
 
 
 def test_clips_are_files_named_by_their_content(page: Page) -> None:
@@ -381,13 +381,13 @@ def test_what_was_submitted_is_told_with_its_place(service: LeaderboardService, 
     first, second = (submit.taken(service.submit(upload, form, caller="x"), Address(tab="submit")) for _ in range(2))
     assert "Stored" in first
     assert "rank" in first
-    assert "on the board already" in second
+    assert "already stored" in second
     (link,) = [one for one in Tags(first).named("a") if "data-go" in one]
     key = (link["href"] or "").partition("row=")[2]
     assert service.board.row(key) is not None
     assert "Fresh" in column(page.leaderboard(Address()))
     scored = Tags(submit.scored(service.score(upload, caller="x"))).text
-    assert "nothing was kept" in scored
+    assert "was not stored" in scored
 
 
 def file_like(predictions: object) -> bytes:
