@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from musicrs_metric.errors import front_door
-from musicrs_metric.options import ModalityOption
+from musicrs_metric.runs.run_card import Modality
 
 from .commands.tracking import Tracker
 
@@ -62,9 +62,7 @@ def run(
     context: typer.Context,
     model: Annotated[str, typer.Option(help="A name that `list` shows, or package.module:Class for your own.")],
     out: Annotated[Path, typer.Option(help="Folder of the run; a run that was stopped there goes on.")],
-    modality: Annotated[
-        ModalityOption | None, typer.Option(help="May be left out where the system has one only.")
-    ] = None,
+    modality: Annotated[Modality | None, typer.Option(help="May be left out where the system has one only.")] = None,
     dataset: Annotated[
         str,
         typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs)."),
@@ -118,7 +116,7 @@ def run(
 
     system = build_system(
         model,
-        modality and modality.value,
+        modality,
         context.args,
         seed,
         cache or default_cache(),

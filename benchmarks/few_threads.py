@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musicrs_metric.chance import chance, verdict
-from musicrs_metric.compare.student import quantile
+from musicrs_metric.compare.significance import student_quantile
 from musicrs_metric.hits import Hits
 from musicrs_metric.intervals import RESAMPLES, mean_intervals
 from musicrs_metric.measures import measure
@@ -97,7 +97,7 @@ def _intervals(rng: np.random.Generator, n: int, repetitions: int, resamples: in
         low, high = found.low.reshape(times, -1), found.high.reshape(times, -1)
         held += ((low <= truth) & (truth <= high)).sum(axis=0)
         width += (high - low).sum(axis=0)
-        reach = quantile(0.975, n - 1) * values.std(axis=0, ddof=1) / sqrt(n)
+        reach = student_quantile(0.975, n - 1) * values.std(axis=0, ddof=1) / sqrt(n)
         student += 2 * reach.sum(axis=0)
         student_held += (np.abs(values.mean(axis=0) - truth) <= reach).sum(axis=0)
     return tuple(total / repetitions for total in (held, width, student, student_held))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.base.paths import is_repo_name
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.errors import UserError
@@ -169,7 +169,7 @@ def _download(hub_id: str) -> Path:
         return Path(hf_hub_download(hub_id, HUB_FILE, repo_type="dataset"))
     except LocalEntryNotFoundError as error:
         raise UserError(
-            f"{hub_id}: not in the cache and not to be had from the Hub ({why_absent(error)}); {by_hand}"
+            f"{hub_id}: not in the cache and not to be had from the Hub ({missing_file_reason(error)}); {by_hand}"
         ) from error
     except EntryNotFoundError as error:
         raise UserError(f"{hub_id}: holds no {HUB_FILE}; expected the authors' dataset, {HUB_ID}") from error

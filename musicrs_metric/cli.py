@@ -1,4 +1,4 @@
-"""The command line of the metric: score a run, check a prediction file, install the `evaluate` module."""
+"""The command line of the metric: score, compare and check runs, write reports, and send runs."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from .errors import UserError, count, front_door, some
 from .hub.cli import app as hub_app
 from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K, LARGEST_K
-from .options import By, EmptyRule
 from .report.cli import report
 from .runs.card_command import card
+from .runs.read import By
 from .runs.references import DEFAULT_DATASET
+from .scoring import Empty
 from .submit.cli import submit
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.table import Table
 
 app = typer.Typer(
     name="musicrs-metric",
-    help="Score rankings on MusiCRS, each score with its chance level and its interval.",
+    help="Score rankings on MusiCRS. Each score comes with its chance level and its interval.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-Dataset = Annotated[
-    str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs).")
+Predictions = Annotated[
+    Path, typer.Option("--predictions", "-p", help="A predictions.jsonl, or the run folder that holds it.")
 ]
 Config = Annotated[
     str | None, typer.Option("--config", help="Configuration of the dataset. [that of the run, or query_only]")
@@ -40,41 +41,44 @@ Config = Annotated[
 
 @app.command()
 def score(
-    predictions: Annotated[
-        Path, typer.Option("--predictions", "-p", help="A predictions.jsonl, or the run folder that holds it.")
-    ],
-    dataset: Dataset = DEFAULT_DATASET,
+    predictions: Predictions,
+    dataset: Annotated[
+        str,
+        typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs)."),
+    ] = DEFAULT_DATASET,
     config: Config = None,
     by: Annotated[list[By] | None, typer.Option("--by", help="Also score each group; may be repeated.")] = None,
     k: Annotated[
         list[int] | None, typer.Option("--k", min=1, max=LARGEST_K, help="Cutoff; may be repeated. [1 5 10 20]")
     ] = None,
-    empty: Annotated[EmptyRule, typer.Option(help="Threads with no right answer: score 0, or skip.")] = EmptyRule.zero,
+    empty: Annotated[
+        Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
+    ] = "zero",
     confidence: Annotated[float, typer.Option(help="Coverage of the intervals; 0 for no intervals.")] = CONFIDENCE,
-    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Bootstrap resamples.")] = RESAMPLES,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of resamples.")] = RESAMPLES,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
     answered_only: Annotated[
         bool,
-        typer.Option("--answered-only", help="Leave out what was appended to an answer: an empty one scores 0."),
+        typer.Option("--answered-only", help="Exclude the filled part of each ranking, so that an empty one scores 0."),
     ] = False,
-    threads: Annotated[Path | None, typer.Option(help="Also write every thread's scores (.csv or .jsonl).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")] = False,
+    threads: Annotated[
+        Path | None, typer.Option(help="Also write the scores of each thread to this file (.csv or .jsonl).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
-    from .runs.read import config_of, score_predictions
-    from .runs.references import load_references
-    from .runs.score_tables import filled_sentence, group_table, score_table, sentences
+    from .runs.read import read_run_on, score_predictions
 
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
-    references = load_references(dataset, config_of(predictions) if config is None else config)
+    files, references = read_run_on(predictions, dataset, config)
     run = score_predictions(
-        predictions,
+        files.predictions,
         references,
         by=[grouping.value for grouping in by or []],
         k=k or DEFAULT_K,
-        empty=empty.value,
+        empty=empty,
         confidence=confidence or None,
         resamples=resamples,
         seed=seed,
@@ -86,45 +90,29 @@ def score(
         write_thread_rows(threads, run)
     if as_json:
         print_json(run.to_dict())
-        return
-    console = _console()
-    console.print(score_table(run.scores, str(predictions), run.filled))
-    if run.filled is not None:
-        _say(console, filled_sentence(run.filled))
-    if run.answered_only:
-        _say(console, "What was appended to the answers is left out: an empty answer scores 0.")
-    for grouping, groups in run.scores.by.items():
-        console.print(group_table(groups, grouping))
-    for sentence in sentences(run.scores):
-        _say(console, sentence)
-    if run.missing:
-        _say(console, f"Without a prediction: {some(run.missing)}.")
-    for oddity in run.oddities.sentences() if run.oddities else ():
-        _say(console, oddity)
-    for warning in run.warnings:
-        _say(console, f"Warning: {warning}")
+    else:
+        _print(*run.lines(str(predictions)))
 
 
 @app.command()
 def validate(
-    predictions: Annotated[
-        Path, typer.Option("--predictions", "-p", help="A predictions.jsonl, or the run folder that holds it.")
-    ],
+    predictions: Predictions,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", "-d", help="Check thread ids and titles against this dataset as well.")
+        str | None, typer.Option("--dataset", "-d", help="Also check thread ids and titles against this dataset.")
     ] = None,
     config: Config = None,
 ) -> None:
-    """Check a prediction file: every fault with line, field and thread (exit code 2), or what it holds."""
+    """Check a prediction file. Print every fault with line, field and thread (exit code 2), or a summary."""
     from .runs.predictions import PredictionError
-    from .runs.read import config_of, read_run, score_predictions
-    from .runs.references import load_references
+    from .runs.read import read_run, read_run_on, score_predictions
 
-    references = (
-        None if dataset is None else load_references(dataset, config_of(predictions) if config is None else config)
-    )
+    references = None
     try:
-        found = read_run(predictions, references).predictions
+        if dataset is None:
+            file = read_run(predictions).predictions
+        else:
+            files, references = read_run_on(predictions, dataset, config)
+            file = files.predictions
     except PredictionError as error:
         for fault in error.faults:
             typer.echo(fault, err=True)
@@ -133,18 +121,17 @@ def validate(
             f"refused: {count(error.n_faults, 'fault')}" + (f", {more} of them not shown" * (more > 0)), err=True
         )
         raise typer.Exit(2) from None
-    console = _console()
-    _say(console, f"{found.path}: {count(len(found.predictions), 'prediction')}, no fault.")
-    for warning in found.warnings:
-        _say(console, f"Warning: {warning}")
+    _print(f"{file.path}: {count(len(file.predictions), 'prediction')}, no fault.")
+    _print(*(f"Warning: {warning}" for warning in file.warnings))
     if references is not None:
-        run = score_predictions(found, references, confidence=None)
+        run = score_predictions(file.predictions, references, confidence=None)
         scores = run.scores
-        _say(console, f"{count(scores.n_unknown, 'title')} unknown to the pool, {scores.n_duplicate} repeated.")
         missing = f": {some(run.missing)}" if run.missing else ""
-        _say(console, f"{scores.n_missing} of {len(references)} threads without a prediction{missing}.")
-        for oddity in run.oddities.sentences() if run.oddities else ():
-            _say(console, oddity)
+        _print(
+            f"{count(scores.n_unknown, 'title')} unknown to the pool, {scores.n_duplicate} repeated.",
+            f"{scores.n_missing} of {len(references)} threads without a prediction{missing}.",
+            *run.notes(),
+        )
 
 
 app.command()(card)
@@ -176,13 +163,14 @@ def main() -> None:
     front_door(app)
 
 
-def _console() -> Console:
+def _print(*lines: str | Table) -> None:
+    """Print tables and sentences. Sentences are no markup, and no line is broken for width."""
     from rich.console import Console
 
-    # A pipe has no width of its own; the widest table fits in this one.
-    return Console() if sys.stdout.isatty() else Console(width=140)
-
-
-def _say(console: Console, text: str) -> None:
-    """Print a sentence as it stands: file names and titles are no markup, and no line is broken for width."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    # A pipe has no width of its own. The widest table fits in this one.
+    console = Console() if sys.stdout.isatty() else Console(width=140)
+    for line in lines:
+        if isinstance(line, str):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            console.print(line)

@@ -14,6 +14,7 @@ import evaluate
 
 from .chance import chance as chance
 from .citation import BIBTEX
+from .closed_forms import Floats as Floats
 from .errors import show as show
 from .hits import Hits as Hits
 from .inputs import labels, same_length, string_lists

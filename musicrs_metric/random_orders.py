@@ -15,34 +15,20 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, comb, lcm, log, sqrt
+from math import ceil, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from .measures import Floats, discounts
+from .closed_forms import Floats, PoolKind
+from .hits import Ints
+from .measures import Measure
 
 # Points of the grid for values that have no common denominator, and the most for values that have one.
 _POINTS = 2**16
 _MOST_POINTS = 2**18
 # Probability of the sums that the grid leaves out.
 _LEFT_OUT = 1e-7
-
-
-class PoolKind(NamedTuple):
-    """Threads that are alike under a random order.
-
-    Attributes:
-        size: Distinct candidates.
-        reachable: Relevant candidates in the pool.
-        relevant: Relevant items, in the pool or not.
-        n: How many such threads there are.
-    """
-
-    size: int
-    reachable: int
-    relevant: int
-    n: int
 
 
 Pools = tuple[PoolKind, ...]
@@ -77,19 +63,17 @@ class NullDistribution:
 
 
 @lru_cache(maxsize=256)
-def null_distribution(measure: str, pools: Pools) -> NullDistribution:
+def null_distribution(measure: Measure, pools: Pools) -> NullDistribution:
     """Compute the distribution of the sum of a measure over all threads.
 
     Args:
-        measure: Such as "recall@20" or "mrr".
+        measure: The measure.
         pools: The kinds of pools of the threads; at least one thread.
 
     Returns:
         The distribution.
     """
-    name, _, cutoff = measure.partition("@")
-    k = int(cutoff or 0)
-    moments = [_moments(name, k, kind) for kind in pools]
+    moments = [_moments(measure, kind) for kind in pools]
     mean = sum(kind.n * one.mean for kind, one in zip(pools, moments, strict=True))
     variance = sum(kind.n * one.variance for kind, one in zip(pools, moments, strict=True))
     most = sum(kind.n * one.most for kind, one in zip(pools, moments, strict=True))
@@ -98,15 +82,15 @@ def null_distribution(measure: str, pools: Pools) -> NullDistribution:
     reach = nats / 3 + sqrt((nats / 3) ** 2 + 2 * nats * variance)
     low, high = max(0.0, mean - reach), min(most, mean + reach)
     parts = sum(kind.n * one.parts for kind, one in zip(pools, moments, strict=True))
-    at_most = sum(kind.n * (min(kind.reachable, k) if name == "ndcg" else 1) for kind in pools)
-    step, slack = _grid(name, k, pools, high - low, parts, at_most)
+    most_parts = sum(kind.n * one.most_parts for kind, one in zip(pools, moments, strict=True))
+    step, slack = _grid(measure, pools, high - low, parts, most_parts)
     margin = ceil(slack / step) + 2  # the splitting moves sums beyond the least and the greatest one
     first = max(0, int(low / step) - margin)
     points = int((high - low) / step) + 2 * margin
     length = 1 << max(points - 1, 1).bit_length()
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)
     for kind in pools:
-        alone = _on_grid(name, k, kind, step)
+        alone = _on_grid(measure, kind, step)
         # A thread alone may reach beyond the window; sums are known modulo its length.
         folded = np.bincount(np.arange(len(alone)) % length, weights=alone, minlength=length)
         spectrum *= np.fft.rfft(folded) ** kind.n
@@ -128,33 +112,35 @@ def kinds_of(threads: Iterable[tuple[int, int, int]]) -> Pools:
 
 
 class _Moments(NamedTuple):
-    """Of one thread: mean, variance and greatest value, and the expected number of parts that are put on the grid."""
+    """Mean, variance and greatest value of one thread; expected and greatest number of parts put on the grid."""
 
     mean: float
     variance: float
     most: float
     parts: float
+    most_parts: int
 
 
-def _moments(name: str, k: int, kind: PoolKind) -> _Moments:
+def _moments(measure: Measure, kind: PoolKind) -> _Moments:
     if not kind.reachable:
-        return _Moments(0.0, 0.0, 0.0, 0.0)
-    if name == "ndcg":
-        gains = _gains(k, kind)
+        return _Moments(0.0, 0.0, 0.0, 0.0, 1)
+    gains = measure.rank_gains(kind)
+    if gains is not None:
         n, share = kind.size, kind.reachable / kind.size
         # Drawing without replacement: the covariance of two ranks is that of a finite population.
         spread = share * (1 - share) * n / max(n - 1, 1)
         variance = spread * float((gains**2).sum() - gains.sum() ** 2 / n)
         most = float(gains[: kind.reachable].sum())
-        return _Moments(share * float(gains.sum()), max(variance, 0.0), most, share * len(gains))
-    values, probabilities = _values(name, k, kind)
+        most_parts = min(kind.reachable, len(gains))
+        return _Moments(share * float(gains.sum()), max(variance, 0.0), most, share * len(gains), most_parts)
+    values, probabilities = measure.random_values(kind)
     mean = float(values @ probabilities)
-    return _Moments(mean, max(float(values**2 @ probabilities) - mean**2, 0.0), float(values.max()), 1.0)
+    return _Moments(mean, max(float(values**2 @ probabilities) - mean**2, 0.0), float(values.max()), 1.0, 1)
 
 
-def _grid(name: str, k: int, pools: Pools, width: float, parts: float, most_parts: int) -> tuple[float, float]:
-    """Step of the grid, and how far its splitting may move a sum."""
-    shares = _denominator(name, k, pools)
+def _grid(measure: Measure, pools: Pools, width: float, parts: float, most_parts: int) -> tuple[float, float]:
+    """Return the step of the grid, and the greatest distance by which its splitting moves a sum."""
+    shares = measure.denominator(kind.relevant for kind in pools if kind.relevant)
     if shares is not None and width * shares + 6 <= _MOST_POINTS:
         return 1 / shares, 1e-3 / shares
     step = max(width, 1e-3) / (0.99 * _POINTS)
@@ -162,24 +148,14 @@ def _grid(name: str, k: int, pools: Pools, width: float, parts: float, most_part
     return step, step * (1 + min(most_parts, 3 * sqrt(parts + 1)))
 
 
-def _denominator(name: str, k: int, pools: Pools) -> int | None:
-    """A common denominator of all values that a measure takes; None where there is no small one."""
-    if name == "hit" or (name == "ndcg" and k == 1):
-        return 1
-    if name == "precision":
-        return k
-    if name == "recall":
-        return lcm(*(kind.relevant for kind in pools if kind.relevant))
-    return None
-
-
-def _on_grid(name: str, k: int, kind: PoolKind, step: float) -> Floats:
-    """The distribution of one thread, each value split between the two points beside it."""
+def _on_grid(measure: Measure, kind: PoolKind, step: float) -> Floats:
+    """Return the distribution of one thread, each value split between the two nearest points."""
     if not kind.reachable:
         return np.ones(1)
-    if name == "ndcg":
-        return _gains_on_grid(_gains(k, kind), kind, step)
-    values, probabilities = _values(name, k, kind)
+    gains = measure.rank_gains(kind)
+    if gains is not None:
+        return _gains_on_grid(gains, kind, step)
+    values, probabilities = measure.random_values(kind)
     place, share = _split(values / step)
     length = int(place.max()) + 2
     points: Floats = np.zeros(length)
@@ -188,36 +164,13 @@ def _on_grid(name: str, k: int, kind: PoolKind, step: float) -> Floats:
     return points
 
 
-def _split(places: Floats) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Floats]:
+def _split(places: Floats) -> tuple[Ints, Floats]:
     """The point below each place, and the share that goes to the one above."""
     nearest = np.rint(places)
     # A value that is on the grid stays there, whatever the last digits of the division say.
     places = np.where(np.abs(places - nearest) < 1e-6, nearest, places)
     below = np.floor(places)
     return below.astype(np.int64), places - below
-
-
-def _values(name: str, k: int, kind: PoolKind) -> tuple[Floats, Floats]:
-    """The values of one thread and their probabilities."""
-    size, reachable = kind.size, kind.reachable
-    if name == "mrr":
-        ranks = np.arange(1, size - reachable + 2)
-        hit = reachable / (size - ranks + 1)  # given that no earlier rank has one
-        return 1.0 / ranks, hit * np.cumprod(np.concatenate([[1.0], 1 - hit[:-1]]))
-    depth = min(k, size)
-    hits = np.arange(max(0, depth - (size - reachable)), min(reachable, depth) + 1)
-    ways = comb(size, depth)
-    probabilities = [comb(reachable, h) * comb(size - reachable, depth - h) / ways for h in hits.tolist()]
-    unit = {"recall": kind.relevant, "precision": k}
-    return (hits / unit[name] if name in unit else (hits > 0).astype(np.float64)), np.array(probabilities)
-
-
-def _gains(k: int, kind: PoolKind) -> Floats:
-    """What a hit at each rank adds to the nDCG of a thread."""
-    gains = discounts(max(min(k, kind.size), min(k, kind.relevant)))
-    ideal = gains[: min(k, kind.relevant)].sum()
-    shares: Floats = gains[: min(k, kind.size)] / ideal
-    return shares
 
 
 def _gains_on_grid(gains: Floats, kind: PoolKind, step: float) -> Floats:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import musicrs_dataset
 import musicrs_metric
-from musicrs_metric.base.hub_errors import in_words, repo_id
+from musicrs_metric.base.hub_errors import explain_hub_errors, repo_id
 
 ROOM = Path(__file__).parent
 PACKAGES = (Path(musicrs_metric.__file__).parent, Path(musicrs_dataset.__file__).parent, ROOM)
@@ -28,7 +28,7 @@ sys.argv[1:] = ["--host", "0.0.0.0", "--port", os.environ.get("PORT", "7860")]
 main()
 '''
 # Code and its data files only; no compiled files and no leftovers of editors.
-_SUFFIXES = {".py", ".css", ".js", ".csv", ".jsonl", ".txt", ".md", ".toml", ".typed"}
+_SUFFIXES = {".py", ".css", ".js", ".j2", ".csv", ".jsonl", ".txt", ".md", ".toml", ".typed"}
 
 
 class Pushed(NamedTuple):
@@ -60,7 +60,7 @@ def push(repo: str, *, token: str | None = None, private: bool = False) -> Pushe
     from huggingface_hub import HfApi
 
     api = HfApi(token=token)
-    with tempfile.TemporaryDirectory() as folder, in_words(repo_id(repo, "--repo")):
+    with tempfile.TemporaryDirectory() as folder, explain_hub_errors(repo_id(repo, "--repo")):
         stage(Path(folder))
         api.create_repo(repo, repo_type="space", space_sdk="gradio", private=private, exist_ok=True)
         api.upload_folder(

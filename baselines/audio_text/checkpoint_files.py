@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from musicrs_dataset.sources import file_sha256
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 HELP = "a Hub id, with @REVISION if need be, the checkpoint file, or the folder that it lies in"
@@ -48,8 +48,8 @@ def find_file(source: str, name: str) -> CheckpointFile:
         path = Path(hf_hub_download(repository, name, revision=revision or None))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{repository}: {name} not in the cache and not to be had from the Hub ({why_absent(error)}); name the "
-            "file with --weights"
+            f"{repository}: {name} not in the cache and not to be had from the Hub ({missing_file_reason(error)}); "
+            "name the file with --weights"
         ) from error
     return CheckpointFile(path, path.parent.name)  # snapshots are named by their commit
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 HELP = "a Hub id, with @REVISION if need be, or a folder as `save_pretrained` writes it"
@@ -103,5 +103,6 @@ def _download(name: str, revision: str | None, patterns: list[str], flag: str) -
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
-            f"{name}: not in the cache and not to be had from the Hub ({why_absent(error)}); name a folder with {flag}"
+            f"{name}: not in the cache and not to be had from the Hub ({missing_file_reason(error)}); "
+            f"name a folder with {flag}"
         ) from error

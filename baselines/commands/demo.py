@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from musicrs_metric.base.numbers import percent
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.runs.references import load_references
 from musicrs_metric.runs.run_card import Modality, RunCard
-from musicrs_metric.runs.score_tables import cells, headline, percent, verdict
+from musicrs_metric.runs.score_tables import cells, headline
 from musicrs_metric.scoring import Scores
 
 from ..data import load_data
@@ -108,7 +109,7 @@ def systems_table(rows: Sequence[Row]) -> Table:
     for row in rows:
         values = [cell for name in names for cell in cells(row.scores, name)[:2]]
         about = (row.card.name, row.card.modality, row.card.reads)
-        table.add_row(*about, *values, str(row.scores.n), verdict(row.scores, names[0]) or "–")
+        table.add_row(*about, *values, str(row.scores.n), row.scores.verdict(names[0]) or "–")
     return table
 
 

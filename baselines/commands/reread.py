@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musicrs_metric.answers.published import PublishedReading, read_published
+from musicrs_metric.base.numbers import percent
 from musicrs_metric.errors import UserError, count, some
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.read import check_data, read_run, score_predictions
 from musicrs_metric.runs.references import References, load_references
 from musicrs_metric.runs.run_card import RunCard
-from musicrs_metric.runs.score_tables import percent
 
 from ..run.answer_log import FILE, read_answers
 from .summary import ranked_only

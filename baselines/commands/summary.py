@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from musicrs_metric.base.numbers import percent
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.read import ScoredRun, score_predictions
 from musicrs_metric.runs.references import References
 from musicrs_metric.runs.run_card import RunCard
-from musicrs_metric.runs.score_tables import filled_sentence, headline, percent, score_table, sentences
+from musicrs_metric.runs.score_tables import filled_sentence, headline, score_table, sentences
 from musicrs_metric.scoring import Scores
 
 from ..run.answer_log import FILE as ANSWERS

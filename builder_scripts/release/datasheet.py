@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from musicrs_dataset.describe import Description
 from musicrs_metric.base.files import to_json
-from musicrs_metric.markdown import escaped
+from musicrs_metric.base.text import escape_markdown
 
 from ..manifest import Counts, StageManifest
 from .figure import reasons, reported
@@ -67,7 +67,7 @@ def datasheet(facts: Facts) -> str:
         "The stages in figures": _stages(facts),
     }
     body = "\n\n".join(f"## {name}\n\n" + "\n\n".join(blocks) for name, blocks in sections.items())
-    head = f"# Datasheet of {escaped(facts.options.called)}"
+    head = f"# Datasheet of {escape_markdown(facts.options.called)}"
     form = (
         "After Gebru et al., [Datasheets for Datasets](https://doi.org/10.1145/3458723). Numbers are those of the "
         "manifests in `making/manifests`."
@@ -78,7 +78,7 @@ def datasheet(facts: Facts) -> str:
 def _motivation(facts: Facts) -> list[str]:
     return [
         _answer("For what purpose was it created?", facts.options.purpose or _OPEN),
-        _answer("Who created it?", escaped(facts.options.by) or _OPEN),
+        _answer("Who created it?", escape_markdown(facts.options.by) or _OPEN),
         "It is made by the recipe of [MusiCRS](https://arxiv.org/abs/2509.19469): people ask for music by describing "
         "it and linking to it, a system ranks a pool of titles, and what the community recommended is right.",
     ]
@@ -144,7 +144,7 @@ def _collection(facts: Facts) -> list[str]:
             "They were not told. What was deleted or removed by the time of the latest dump is "
             + ("used as it was before (a choice of its makers)" if rules["keep_deleted"] else "left out")
             + f"{_signs(threads)}. Posts of accounts that are gone since are kept. To have something removed: "
-            + (escaped(facts.options.contact) or _OPEN),
+            + (escape_markdown(facts.options.contact) or _OPEN),
         ),
         _answer("Over what time, and are the scores sound?", f"Right answers are ordered by upvotes. {months}"),
     ]
@@ -183,7 +183,7 @@ def _labelling(facts: Facts) -> list[str]:
             f"{labels} `making/labels.jsonl` has what was decided." if facts.judged else labels,
         ),
         _answer(
-            "What did the stages note?", "\n".join(["", *(f"- {escaped(note)}" for note in notes)])
+            "What did the stages note?", "\n".join(["", *(f"- {escape_markdown(note)}" for note in notes)])
         ),
     ]  # fmt: skip
 
@@ -220,7 +220,7 @@ def _distribution(facts: Facts) -> list[str]:
 
 def _maintenance(facts: Facts) -> list[str]:
     return [
-        _answer("Who maintains it?", escaped(facts.options.contact or facts.options.by) or _OPEN),
+        _answer("Who maintains it?", escape_markdown(facts.options.contact or facts.options.by) or _OPEN),
         _answer(
             "Will it be updated?",
             "A release with other threads or pools has another fingerprint, and scores are told apart by it: "
@@ -261,5 +261,5 @@ def _shown(value: object) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [list(head), ["---"] * len(head), *([escaped(cell) for cell in row] for row in rows)]
+    lines = [list(head), ["---"] * len(head), *([escape_markdown(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -14,7 +14,7 @@ from musicrs_metric.matching import normalise
 from musicrs_metric.report.coverage import coverage_section
 from musicrs_metric.report.document import Figure
 from musicrs_metric.report.draw import draw
-from musicrs_metric.report.report_data import Evidence
+from musicrs_metric.report.report_data import ReportData
 from musicrs_metric.report.threads import Threads
 from musicrs_metric.runs.references import load_references
 
@@ -78,8 +78,8 @@ def _closing(options: Options) -> str:
 def draw_figures(folder: Path, steps: Sequence[Step], title: str) -> None:
     """Write `figures/funnel` and `figures/coverage` as SVG and PNG; the folder holds the dataset already."""
     references = load_references(folder, "query_only")
-    evidence = Evidence(references, Threads(references).rows(), (), None, reported=False, resamples=1, seed=0)
-    coverage = next(block for block in coverage_section(evidence).blocks if isinstance(block, Figure))
+    data = ReportData(references, Threads(references).rows(), (), None, reported=False, resamples=1, seed=0)
+    coverage = next(block for block in coverage_section(data).blocks if isinstance(block, Figure))
     for name, forms in (("funnel", draw_funnel(steps, title)), ("coverage", draw(coverage))):
         for form, content in forms.items():
             path = folder / "figures" / f"{name}.{form}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from musicrs_metric.base.genres import macro_of
-from musicrs_metric.markdown import escaped
+from musicrs_metric.base.text import escape_markdown
 from musicrs_metric.paper.findings import below_chance, overall
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT, published_chance, table1
 
@@ -38,7 +38,7 @@ def card(manifest: Manifest) -> str:
     published = manifest.pools[0]
     title = manifest.about.title + " (toy)" * manifest.about.toy
     sections = [
-        f"# {escaped(title)}",
+        f"# {escape_markdown(title)}",
         opening(toy=manifest.about.toy),
         _use(manifest),
         "## Configurations",

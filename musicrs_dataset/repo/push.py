@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from musicrs_metric.base.hub_errors import in_words, repo_id
+from musicrs_metric.base.hub_errors import explain_hub_errors, repo_id
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import dataset_folder
 
@@ -35,7 +35,7 @@ def push(dataset: str | Path, repo: str, *, private: bool = False, message: str 
     from huggingface_hub import HfApi
 
     api = HfApi()
-    with in_words(repo):
+    with explain_hub_errors(repo):
         api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         api.upload_folder(
             folder_path=folder,

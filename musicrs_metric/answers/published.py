@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..chance import expected_reciprocal_rank
+from ..closed_forms import discounts, expected_reciprocal_rank
 from ..matching import normalise
-from ..measures import DEFAULT_K, discounts
+from ..measures import DEFAULT_K
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,17 @@ def write_text(path: str | Path, chunks: Iterable[str]) -> None:
         file.writelines(chunks)
 
 
+def sync_folder(folder: Path) -> None:
+    """Bring the names of new files to the disk. A file whose name is lost in a power cut is lost."""
+    if os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def _beside(target: Path) -> Iterator[tuple[int, str]]:
     """A new file beside another, which it replaces at the end of the block, or is removed if that raises."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import UserError, show
+from .paths import REPO_NAME
 
 _OFFLINE = "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
 _LONGEST = 200
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 def repo_id(text: str, option: str) -> str:
@@ -26,13 +25,13 @@ def repo_id(text: str, option: str) -> str:
     Raises:
         UserError: It is no `owner/name`.
     """
-    if not _REPO.fullmatch(text):
+    if not REPO_NAME.fullmatch(text):
         raise UserError(f"{option} is {show(text)}, expected owner/name")
     return text
 
 
 @contextmanager
-def in_words(repo: str) -> Iterator[None]:
+def explain_hub_errors(repo: str) -> Iterator[None]:
     """Turn what the Hub's client raises into one line for a person; the token is never part of it.
 
     Args:
@@ -70,7 +69,7 @@ def in_words(repo: str) -> Iterator[None]:
         raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error
 
 
-def why_absent(error: Exception) -> str:
+def missing_file_reason(error: Exception) -> str:
     """Say why the Hub's client did not give a file, in whole sentences that a message can hold in brackets.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_REPO_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+REPO_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 # Letters alone, or a usual suffix with a digit. The versions in names of models, such as `.5` and `.v2`, are neither.
 _FILE_SUFFIX = re.compile(r"\.([a-z]+|7z|bz2|h5|json5|m4a|mp[34])[~#]?", re.IGNORECASE | re.ASCII)
 
@@ -19,7 +19,7 @@ def is_repo_name(text: str) -> bool:
     Returns:
         False for paths: those with another form, with a file suffix, and those whose folder exists here.
     """
-    return bool(_REPO_NAME.fullmatch(text)) and not has_file_suffix(text) and not Path(text).parent.exists()
+    return bool(REPO_NAME.fullmatch(text)) and not has_file_suffix(text) and not Path(text).parent.exists()
 
 
 def has_file_suffix(text: str) -> bool:

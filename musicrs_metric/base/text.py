@@ -1,4 +1,4 @@
-"""Lines of CSV files in which no spreadsheet computes a cell (OWASP, CSV injection)."""
+"""Texts of users made safe for other formats: cells of spreadsheets (OWASP, CSV injection) and Markdown."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ _BLANK = r"[\s\x00-\x20\x7f-\xa0\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2
 _BEGINS = rf"(?:^(?='*(?:{_BLANK}{_SIGN}|[\t\r\n]))|(?<=;)(?='*{_BLANK}{_SIGN}))"
 _UNGUARDED = re.compile(_BEGINS)
 _GUARDED = re.compile(rf"{_BEGINS}'")
+# A pair of brackets around figures, as of an interval, is neither a link nor a note, and stays readable.
+_MARKDOWN = re.compile(r"(\[[-+]?\d[^\\`*_{}\[\]|~$#]*\](?![(\[:]))|([\\`*_{}\[\]|~$#])")
 
 
 def guarded(cell: str) -> str:
-    """Mark text as text where a spreadsheet would compute it: an apostrophe goes before it.
+    """Put an apostrophe before each position of a CSV cell at which a spreadsheet would start a formula.
 
     Args:
-        cell: The content of a cell of a CSV file.
+        cell: The content of the cell.
 
     Returns:
-        The text, or the text with an apostrophe before each place that could begin a formula. `unguarded` returns it as
-        it was, also if it began with an apostrophe.
+        The marked text. `unguarded` restores the original, also if it started with an apostrophe.
     """
     return _UNGUARDED.sub("'", cell)
 
 
 def unguarded(cell: str) -> str:
-    """Take away the apostrophes that `guarded` set; other text stays as it is."""
+    """Remove the apostrophes that `guarded` added. Other text stays as it is."""
     return _GUARDED.sub("", cell)
 
 
 def csv_line(cells: Iterable[object], end: str = "\n") -> str:
-    """Write one line of a CSV file, with every text guarded; numbers stay as they are.
+    """Write one line of a CSV file. Every text is guarded; numbers stay as they are.
 
-    A carriage return inside a cell is put into quotes too, which Python's writer does only where it ends lines: without
-    quotes it would begin a line of its own, and what follows it a cell.
+    A carriage return inside a cell is put into quotes, too. Python's writer does so only if carriage returns end its
+    lines. Without quotes it would start a new line, and the text after it a new cell.
 
     Args:
         cells: The cells.
@@ -50,3 +51,9 @@ def csv_line(cells: Iterable[object], end: str = "\n") -> str:
     row = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
     csv.writer(text, lineterminator="\r\n").writerow(row)
     return text.getvalue().removesuffix("\r\n") + end
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text on one line that Markdown and HTML show as it is."""
+    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(lambda match: match[1] or f"\\{match[2]}", text)

@@ -1,28 +1,21 @@
-"""The command `compare`: systems against each other and against chance, from what they wrote."""
+"""The command `compare`: compare systems with each other and with chance, from their prediction files."""
 
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from ..base.tables import Table
 from ..errors import UserError
 from ..intervals import RESAMPLES
-from ..options import By, EmptyRule
+from ..runs.read import By
 from ..runs.references import DEFAULT_DATASET
-from .tables import Sheet, sheets
+from ..scoring import Empty
 
-
-class Format(StrEnum):
-    """How the comparison is printed."""
-
-    table = "table"
-    json = "json"
-    markdown = "markdown"
-    latex = "latex"
+Format = Literal["table", "json", "markdown", "latex"]
 
 
 def compare(
@@ -31,29 +24,35 @@ def compare(
         str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name.")
     ] = DEFAULT_DATASET,
     config: Annotated[str | None, typer.Option(help="Configuration of the dataset. [that of the first run]")] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="Such as recall@20; may be repeated.")] = None,
-    by: Annotated[list[By] | None, typer.Option(help="Add the effect per group; may be repeated.")] = None,
-    output_format: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.table,
-    empty: Annotated[EmptyRule, typer.Option(help="Threads with an empty ground truth.")] = EmptyRule.zero,
-    common: Annotated[bool, typer.Option("--common", help="Only threads that every system answered.")] = False,
-    resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Resamples, and sign flips.")] = RESAMPLES,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same digits.")] = 0,
-    alpha: Annotated[float, typer.Option(help="Level of the tests; intervals cover 1 - alpha.")] = 0.05,
+    metric: Annotated[list[str] | None, typer.Option(help="Measure, such as recall@20; may be repeated.")] = None,
+    by: Annotated[list[By] | None, typer.Option(help="Also print the differences per group; may be repeated.")] = None,
+    output_format: Annotated[Format, typer.Option("--format", help="Format of the output.")] = "table",
+    empty: Annotated[
+        Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
+    ] = "zero",
+    common: Annotated[bool, typer.Option("--common", help="Use only the threads that every system answered.")] = False,
+    resamples: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Number of resamples and of sign flips.")
+    ] = RESAMPLES,
+    seed: Annotated[int, typer.Option(min=0, help="Seed; the same seed gives the same digits.")] = 0,
+    alpha: Annotated[float, typer.Option(help="Level of the tests. Intervals cover 1 - alpha.")] = 0.05,
 ) -> None:
-    """Compare two or more systems over the same threads: differences, tests, rank groups, chance.
+    """Compare two or more systems on the same threads: differences, tests, rank groups, chance.
 
-    Two systems count as different where a paired t test, corrected by Holm over all pairs, says so at level alpha.
+    Two systems differ significantly if a paired t test, corrected by Holm over all pairs, has p <= alpha.
     """
     from ..base.output import print_json
+    from ..base.renderers.latex import latex_tables
+    from ..base.renderers.markdown import markdown_sections
     from ..runs.read import config_of
     from ..runs.references import load_references
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs
-    from .render import latex, markdown
+    from .tables import comparison_tables
 
     if len(runs) < 2:
-        raise UserError(f"found {len(runs)} run, expected two or more; to score one, use `score`")
+        raise UserError(f"found {len(runs)} run, expected two or more; use `score` for a single run")
     metrics = list(dict.fromkeys(metric or HEADLINE))
     references = load_references(dataset, config_of(runs[0]) if config is None else config)
     loaded = load_runs(runs, references, metrics)
@@ -64,28 +63,28 @@ def compare(
         [run.system for run in loaded],
         metrics,
         groups={grouping.value: references.groups[grouping] for grouping in by or []},
-        empty=empty.value,
+        empty=empty,
         common_only=common,
         alpha=alpha,
         resamples=resamples,
         seed=seed,
     )
-    if output_format is Format.json:
+    if output_format == "json":
         print_json(comparison.to_dict())
-    elif output_format is Format.markdown:
-        typer.echo(markdown(sheets(comparison)), nl=False)
-    elif output_format is Format.latex:
-        typer.echo(latex(sheets(comparison)), nl=False)
+    elif output_format == "markdown":
+        typer.echo(markdown_sections(comparison_tables(comparison)), nl=False)
+    elif output_format == "latex":
+        typer.echo(latex_tables(comparison_tables(comparison)), nl=False)
     else:
-        _print_tables(sheets(comparison))
+        _print_tables(comparison_tables(comparison))
 
 
-def _print_tables(made: list[Sheet]) -> None:
+def _print_tables(tables: list[Table]) -> None:
     from rich.console import Console
 
-    from .render import rich_table
+    from ..base.renderers.terminal import rich_table
 
     # A pipe has no width; the tables are wide.
     console = Console(width=None if sys.stdout.isatty() else 200)
-    for sheet in made:
-        console.print(rich_table(sheet), "")
+    for table in tables:
+        console.print(rich_table(table), "")

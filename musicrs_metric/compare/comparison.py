@@ -12,8 +12,8 @@ from ..measures import Floats
 from ..scoring import Empty
 from .assemble import Selection, compare_metric
 from .pairs import take_sample
-from .power import POWER
 from .results import Comparison, Settings
+from .significance import POWER
 from .systems import Mask, System, check_systems, common_threads, coverage
 
 HEADLINE = ("recall@20", "ndcg@20", "mrr")
@@ -72,7 +72,7 @@ def compare(
         where: take_sample(values[chosen], resamples=resamples, seed=seed)
         for where, chosen in _group_masks(groups or {}, counted)
     }
-    selection = Selection(whole, parts, common[counted], counted)
+    selection = Selection(whole, parts, counted)
     return Comparison(
         n=n,
         n_empty=int(is_empty.sum()),

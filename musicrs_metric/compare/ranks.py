@@ -1,4 +1,4 @@
-"""Who is better than whom, once luck is allowed for: rank groups and intervals of ranks."""
+"""Ranks, intervals of ranks, and rank groups: systems that the tests cannot separate from the best of the group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def ranks(means: Floats) -> Ints:
-    """Rank within each row: 1 + the number of systems that are better; equal systems share the better rank.
+    """Return the rank within each row: 1 + the number of better systems. Equal systems share the better rank.
 
     Args:
         means: Shape (..., s).
@@ -25,10 +25,10 @@ def ranks(means: Floats) -> Ints:
 
 
 def rank_bounds(drawn: Floats, confidence: float) -> tuple[Ints, Ints]:
-    """Percentile interval of every system's rank.
+    """Return the percentile interval of every system's rank.
 
-    The systems are ranked anew in each bootstrap resample of the threads. The interval is meant for one system at a
-    time; that all of them hold at once is less sure.
+    The systems are ranked in each bootstrap resample of the threads. An interval covers the rank of one system. That
+    all intervals hold at once is less certain.
 
     Args:
         drawn: Shape (resamples, s): means of the systems in each resample.
@@ -38,16 +38,27 @@ def rank_bounds(drawn: Floats, confidence: float) -> tuple[Ints, Ints]:
         Lower and upper ends, each of shape (s,), 1 to s.
     """
     tail = (1 - confidence) / 2
-    low, high = np.quantile(ranks(drawn), [tail, 1 - tail], axis=0, method="inverted_cdf")
+    low, high = np.quantile(_sorted_ranks(drawn), [tail, 1 - tail], axis=0, method="inverted_cdf")
     return low.astype(np.int64), high.astype(np.int64)
 
 
-def rank_groups(means: Floats, different: npt.NDArray[np.bool_]) -> Ints:
-    """Sort systems into groups that the tests cannot tell from the best of the group.
+def _sorted_ranks(drawn: Floats) -> Ints:
+    """Return `ranks` by sorting each row. For hundreds of systems that is much faster than comparing all with all."""
+    order = np.argsort(-drawn, axis=1)
+    best_first = np.take_along_axis(drawn, order, axis=1)
+    falls = np.diff(best_first, axis=1, prepend=np.inf) < -ROUNDING
+    positions = np.maximum.accumulate(np.where(falls, np.arange(1, drawn.shape[1] + 1), 0), axis=1)
+    ranked = np.empty_like(positions)
+    np.put_along_axis(ranked, order, positions, axis=1)
+    return ranked
 
-    Group 1 is the best system and every one that does not differ significantly from it. Those taken away, group 2 is
-    made in the same way of the rest, and so on. A group says nothing about two members other than its best, and a
-    system of higher variance may be in a better group than one of a slightly higher mean.
+
+def rank_groups(means: Floats, different: npt.NDArray[np.bool_]) -> Ints:
+    """Sort systems into groups that the tests cannot separate from the best of the group.
+
+    Group 1 holds the best system and every system that does not differ significantly from it. Group 2 is formed in the
+    same way from the other systems, and so on. A group compares its members with its best only, not with each other. A
+    system of higher variance can be in a better group than one with a slightly higher mean.
 
     Args:
         means: Shape (s,).

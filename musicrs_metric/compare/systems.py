@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..runs.filled_scores import Filled
+from ..runs.filled_scores import FilledScores
 from ..runs.run_card import Reads
 from ..scoring import ThreadTable
 from .results import Coverage
@@ -32,7 +32,7 @@ class System:
     table: ThreadTable
     reads: Reads | None = None
     no_audio: Mask | None = None
-    filled: Filled | None = None
+    filled: FilledScores | None = None
 
     @property
     def covered(self) -> Mask:

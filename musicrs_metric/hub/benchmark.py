@@ -5,7 +5,7 @@ Format: https://huggingface.co/docs/hub/eval-results
 
 from __future__ import annotations
 
-from ..base.hub_errors import in_words
+from ..base.hub_errors import explain_hub_errors
 from .results import HEADLINE, TASKS, yaml_of
 
 FILE = "eval.yaml"
@@ -48,7 +48,7 @@ def push_benchmark(repo: str, *, pull_request: bool = False) -> str:
     """
     from huggingface_hub import CommitOperationAdd, HfApi
 
-    with in_words(repo):
+    with explain_hub_errors(repo):
         commit = HfApi().create_commit(
             repo,
             [CommitOperationAdd(FILE, eval_yaml().encode())],

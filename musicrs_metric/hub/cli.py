@@ -39,7 +39,7 @@ def results(
     dry_run: DryRun = False,
 ) -> None:
     """Compute a run's scores, and open a pull request that puts them on the model's page (`.eval_results`, card)."""
-    from ..base.hub_errors import in_words, repo_id
+    from ..base.hub_errors import explain_hub_errors, repo_id
     from ..runs.read import config_of, read_run
     from ..runs.references import dataset_folder, load_references
     from .pull import CARD, ModelFiles, model_files, open_pull_request, results_path, updated
@@ -64,7 +64,7 @@ def results(
 
         from huggingface_hub import HfApi
 
-        with in_words(benchmark):
+        with explain_hub_errors(benchmark):
             result = replace(result, revision=HfApi().dataset_info(benchmark).sha)
     before = model_files(model, path)
     after = updated(before, result, model)

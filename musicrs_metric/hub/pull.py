@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..base.hub_errors import in_words
+from ..base.hub_errors import explain_hub_errors
 from ..errors import UserError
 from .results import HubResult, yaml_of
 
@@ -82,7 +82,7 @@ def open_pull_request(model: str, path: str, files: ModelFiles, result: HubResul
     from huggingface_hub import CommitOperationAdd, HfApi
 
     contents = ((path, files.results), (CARD, files.card))
-    with in_words(model):
+    with explain_hub_errors(model):
         commit = HfApi().create_commit(
             model,
             [CommitOperationAdd(where, text.encode()) for where, text in contents if text is not None],
@@ -97,7 +97,7 @@ def _read(model: str, path: str) -> str | None:
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError
 
-    with in_words(model):
+    with explain_hub_errors(model):
         try:
             name = hf_hub_download(model, path)
         except EntryNotFoundError:

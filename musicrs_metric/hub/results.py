@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
+from ..base.numbers import percent
 from ..errors import UserError, plain, show
-from ..runs.filled_scores import Filled
+from ..runs.filled_scores import FilledScores
 from ..runs.read import score_predictions
 from ..runs.references import References
 from ..runs.run_card import Modality, RunCard
-from ..runs.score_tables import percent, shown_measures
+from ..runs.score_tables import shown_measures
 from ..scoring import Scores
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class HubResult:
     revision: str | None
     card: RunCard
     scores: Scores
-    filled: Filled | None = None
+    filled: FilledScores | None = None
     source: str | None = None
     variant: str | None = None
 

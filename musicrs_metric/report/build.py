@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..base import numbers as words
+from ..base import numbers
 from ..compare import HEADLINE, compare
 from ..intervals import BOOTSTRAP, BOOTSTRAP_SAMPLE, BOUNDED, RESAMPLES, SMALLEST_SAMPLE
 from ..paper.tables import PUBLISHED_FINGERPRINT, table1
@@ -18,7 +18,7 @@ from .coverage import coverage_section
 from .document import Document
 from .mrr import mrr_section
 from .related import related_section
-from .report_data import Evidence
+from .report_data import ReportData
 from .rq1 import modality_section
 from .rq2 import paradigm_section
 from .rq3 import genre_section
@@ -80,47 +80,47 @@ def build_report(
     if len(runs) > 1:
         comparison = compare([run.system for run in runs], HEADLINE, resamples=resamples, seed=seed)
     with_reported = references.fingerprint == PUBLISHED_FINGERPRINT if reported is None else reported
-    evidence = Evidence(references, threads.rows(), runs, comparison, with_reported, resamples, seed)
-    chosen = dict.fromkeys(cases, "as asked for") if cases else choose(evidence)
-    last, sounds = case_section(evidence, chosen, {thread_id: threads.clips(thread_id) for thread_id in chosen})
+    data = ReportData(references, threads.rows(), runs, comparison, with_reported, resamples, seed)
+    chosen = dict.fromkeys(cases, "as asked for") if cases else choose(data)
+    last, sounds = case_section(data, chosen, {thread_id: threads.clips(thread_id) for thread_id in chosen})
     sections = [
-        systems_section(evidence),
-        table_section(evidence),
-        coverage_section(evidence),
-        mrr_section(evidence),
-        modality_section(evidence),
-        paradigm_section(evidence),
-        genre_section(evidence),
-        *([related_section(evidence)] if evidence.reported else []),
+        systems_section(data),
+        table_section(data),
+        coverage_section(data),
+        mrr_section(data),
+        modality_section(data),
+        paradigm_section(data),
+        genre_section(data),
+        *([related_section(data)] if data.reported else []),
         *([last] if last.blocks else []),
     ]
-    document = Document(f"MusiCRS report: {_called(references)}", _lead(evidence), tuple(sections))
-    return Report(document, _data(evidence, document), sounds)
+    document = Document(f"MusiCRS report: {_called(references)}", _lead(data), tuple(sections))
+    return Report(document, _data(data, document), sounds)
 
 
 def _called(references: References) -> str:
     return Path(references.name).name or references.name
 
 
-def _lead(evidence: Evidence) -> tuple[str, ...]:
-    references = evidence.references
+def _lead(data: ReportData) -> tuple[str, ...]:
+    references = data.references
     empty = sum(not items for items in references.ground_truth)
     # The three published configurations hold the same pools; only other ones need a name.
     config = "" if references.config in RICHEST_FIRST else f", configuration {references.config}"
-    kind = "the published pools" if evidence.published else "other pools or labels than the published ones"
+    kind = "the published pools" if data.published else "other pools or labels than the published ones"
     return (
-        f"{words.plural(len(evidence.runs), 'run')} on {words.plural(len(references), 'thread')} of dataset "
+        f"{numbers.plural(len(data.runs), 'run')} on {numbers.plural(len(references), 'thread')} of dataset "
         f"{_called(references)}{config}: {kind}, fingerprint {references.fingerprint[:12]}. "
         f"Threads with an empty ground truth: {empty}; they count as 0, as in the paper.",
         f"Every score is a mean over threads in per cent, computed again from the predictions. Intervals: 95 %, "
         f"{BOOTSTRAP} from {BOOTSTRAP_SAMPLE} threads, {BOUNDED} for fewer, none below {SMALLEST_SAMPLE}; "
-        f"{words.count(evidence.resamples)} resamples, seed {evidence.seed}. Chance is the exact expectation of a "
-        "random ranking of the same pools.",
+        f"{numbers.thousands(data.resamples)} resamples, seed {data.seed}. Chance is the exact expectation of "
+        "a random ranking of the same pools.",
     )
 
 
-def _data(evidence: Evidence, document: Document) -> dict[str, Any]:
-    references = evidence.references
+def _data(data: ReportData, document: Document) -> dict[str, Any]:
+    references = data.references
     return {
         "format": "musicrs report",
         "version": __version__,
@@ -129,12 +129,12 @@ def _data(evidence: Evidence, document: Document) -> dict[str, Any]:
             "config": references.config,
             "fingerprint": references.fingerprint,
             "threads": len(references),
-            "published": evidence.published,
+            "published": data.published,
         },
-        "settings": {"seed": evidence.seed, "resamples": evidence.resamples},
-        "runs": [_run(run) for run in evidence.runs],
-        "comparison": None if evidence.comparison is None else evidence.comparison.to_dict(),
-        "reported": [asdict(result) for result in table1()] if evidence.reported else None,
+        "settings": {"seed": data.seed, "resamples": data.resamples},
+        "runs": [_run(run) for run in data.runs],
+        "comparison": None if data.comparison is None else data.comparison.to_dict(),
+        "reported": [asdict(result) for result in table1()] if data.reported else None,
         "document": asdict(document),
     }
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..base import numbers as words
+from ..base import numbers
 from ..errors import UserError, plain
 from ..matching import Pool
 from ..runs.predictions import Prediction
 from ..runs.references import References
 from .document import Answer, Case, Item, ItemState, Link, Section, Sound
-from .report_data import Evidence
+from .report_data import ReportData
 from .runs import ReportRun
 from .threads import ClipAudio, Row
 
@@ -27,21 +27,21 @@ _PAGE_LIMIT = 8_000_000
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
-def choose(evidence: Evidence) -> dict[str, str]:
+def choose(data: ReportData) -> dict[str, str]:
     """Choose the threads that say most: where the systems differ most, and where they differ least.
 
     Only threads with a ground truth of at least median size: on a single item one lucky place decides everything.
     With a single run: its best and its worst thread.
 
     Args:
-        evidence: The runs.
+        data: The runs and their comparison.
 
     Returns:
         Thread id to why it was chosen, one or two of them; of equal threads the first of the dataset, and of those
         with an equal spread the one that the systems do worst on.
     """
-    values = np.stack([run.system.table.values[METRIC] for run in evidence.runs])
-    sizes = np.array([len(items) for items in evidence.references.ground_truth])
+    values = np.stack([run.system.table.values[METRIC] for run in data.runs])
+    sizes = np.array([len(items) for items in data.references.ground_truth])
     kept = np.flatnonzero((sizes > 0) & (sizes >= np.median(sizes)))
     if not len(kept):
         return {}
@@ -49,13 +49,13 @@ def choose(evidence: Evidence) -> dict[str, str]:
     spread = values[0] if single else values.max(axis=0) - values.min(axis=0)
     most = int(kept[np.argmax(spread[kept])])
     least = int(min(kept, key=lambda i: (spread[i], values[:, i].mean())))
-    measure = words.metric(METRIC)
+    measure = numbers.measure_label(METRIC)
     reasons = (
         (f"its highest {measure}", f"its lowest {measure}")
         if single
         else (f"the systems differ most in {measure}", f"the systems differ least in {measure}")
     )
-    ids = evidence.references.thread_ids
+    ids = data.references.thread_ids
     chosen = {ids[most]: reasons[0]}
     chosen.setdefault(ids[least], reasons[1])
     return chosen
@@ -76,35 +76,35 @@ def check_cases(references: References, thread_ids: Sequence[str]) -> None:
 
 
 def case_section(
-    evidence: Evidence, chosen: Mapping[str, str], clips: Mapping[str, Sequence[ClipAudio]]
+    data: ReportData, chosen: Mapping[str, str], clips: Mapping[str, Sequence[ClipAudio]]
 ) -> tuple[Section, dict[str, ClipAudio]]:
     """Build the section.
 
     Args:
-        evidence: The runs.
+        data: The runs and their comparison.
         chosen: Thread id to why it is shown.
         clips: Thread id to its encoded clips.
 
     Returns:
         The section, and the clips that a page can carry, by the keys that its sounds name.
     """
-    predictions = [run.predictions() for run in evidence.runs]
+    predictions = [run.predictions() for run in data.runs]
     embedded: dict[str, ClipAudio] = {}
     cases = []
     for thread_id, why in chosen.items():
-        place = evidence.references.position[thread_id]
-        thread = evidence.rows[place]
+        place = data.references.position[thread_id]
+        thread = data.rows[place]
         sounds = tuple(_sounds(thread_id, thread, clips.get(thread_id, ()), embedded))
         answers = tuple(
-            _answer(run, found.get(thread_id), evidence.references, place)
-            for run, found in zip(evidence.runs, predictions, strict=True)
+            _answer(run, found.get(thread_id), data.references, place)
+            for run, found in zip(data.runs, predictions, strict=True)
         )
-        cases.append(_case(evidence, place, why, sounds, answers))
+        cases.append(_case(data, place, why, sounds, answers))
     return Section("cases", "Cases: single threads, system by system", tuple(cases)), embedded
 
 
-def _case(evidence: Evidence, place: int, why: str, sounds: tuple[Sound, ...], answers: tuple[Answer, ...]) -> Case:
-    references, thread = evidence.references, evidence.rows[place]
+def _case(data: ReportData, place: int, why: str, sounds: tuple[Sound, ...], answers: tuple[Answer, ...]) -> Case:
+    references, thread = data.references, data.rows[place]
     candidates, truth = references.candidates[place], references.ground_truth[place]
     gold = relevant_places(Pool(candidates), truth)
     facts = [("Subreddit", f"r/{references.groups['subreddit'][place]}"), ("Genre", references.groups["genre"][place])]
@@ -112,7 +112,7 @@ def _case(evidence: Evidence, place: int, why: str, sounds: tuple[Sound, ...], a
         facts.append(("Query", thread["query"]))
     if thread.get("submission_entities"):
         facts.append(("Named by the asker", "; ".join(thread["submission_entities"])))
-    chance = evidence.runs[0].system.table.chance
+    chance = data.runs[0].system.table.chance
     if chance is not None:
         facts.append(("Chance level", _scores({name: float(chance[name][place]) for name in _SHOWN})))
     return Case(
@@ -123,7 +123,7 @@ def _case(evidence: Evidence, place: int, why: str, sounds: tuple[Sound, ...], a
         links=tuple(_links(thread)),
         ground_truth=tuple(truth),
         pool=tuple(Item(str(i + 1), text, "hit" if i in gold else "miss") for i, text in enumerate(candidates)),
-        pool_title=f"Pool of {words.plural(len(candidates), 'candidate')} in stored order, ground truth marked",
+        pool_title=f"Pool of {numbers.plural(len(candidates), 'candidate')} in stored order, ground truth marked",
         answers=answers,
     )
 
@@ -171,7 +171,7 @@ def relevant_places(pool: Pool, ground_truth: Sequence[str]) -> set[int]:
 
 
 def _scores(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{words.metric(name)} {words.percent(value)}" for name, value in values.items())
+    return ", ".join(f"{numbers.measure_label(name)} {numbers.percent(value)}" for name, value in values.items())
 
 
 def _sounds(thread_id: str, thread: Row, clips: Sequence[ClipAudio], embedded: dict[str, ClipAudio]) -> Iterator[Sound]:
@@ -180,11 +180,11 @@ def _sounds(thread_id: str, thread: Row, clips: Sequence[ClipAudio], embedded: d
         info = (thread.get("clip_info") or [])[i : i + 1]
         label = f"Clip {i + 1}"
         if info:
-            start, length = (words.quantity(info[0][name]) for name in ("start_s", "duration_s"))
+            start, length = (numbers.quantity(info[0][name]) for name in ("start_s", "duration_s"))
             label += f": {length} s of video {info[0]['video_id']} from {start} s"
         used = sum(len(other.audio) for other in embedded.values())
         if len(clip.audio) > _CLIP_LIMIT or used + len(clip.audio) > _PAGE_LIMIT:
-            yield Sound(label, None, f"not embedded, {words.quantity(len(clip.audio) / 1e6)} MB")
+            yield Sound(label, None, f"not embedded, {numbers.quantity(len(clip.audio) / 1e6)} MB")
             continue
         key = f"{thread_id}/{i + 1}"
         embedded[key] = clip

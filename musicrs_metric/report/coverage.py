@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..base import numbers as words
+from ..base import numbers
 from ..base.genres import macro_of
-from .document import Column, Figure, Panel, Section, Series, Table, row
-from .report_data import Evidence
+from ..base.tables import Column, Table, row
+from .document import Figure, Panel, Section, Series
+from .report_data import ReportData
 from .threads import Row
 
 _MOST_BINS = 12
@@ -31,16 +32,16 @@ class Quantity:
     values: Sequence[int]
 
 
-def coverage_section(evidence: Evidence) -> Section:
+def coverage_section(data: ReportData) -> Section:
     """Build the section."""
-    genre_of = evidence.references.groups["genre"]
-    genres = sorted(evidence.genres, key=lambda genre: (list(words.MACROS).index(macro_of(genre)), genre))
+    genre_of = data.references.groups["genre"]
+    genres = sorted(data.genres, key=lambda genre: (list(numbers.MACROS).index(macro_of(genre)), genre))
     members = {genre: [i for i, found in enumerate(genre_of) if found == genre] for genre in genres}
-    macros = tuple(words.MACROS[macro_of(genre)] for genre in genres)
-    quantities = _quantities(evidence)
+    macros = tuple(numbers.MACROS[macro_of(genre)] for genre in genres)
+    quantities = _quantities(data)
     threads = [len(members[genre]) for genre in genres]
-    relevant = [_distinct(evidence.references.ground_truth, members[genre]) for genre in genres]
-    pooled = [_distinct(evidence.references.candidates, members[genre]) for genre in genres]
+    relevant = [_distinct(data.references.ground_truth, members[genre]) for genre in genres]
+    pooled = [_distinct(data.references.candidates, members[genre]) for genre in genres]
     panels = (
         _bars("Threads", genres, threads, macros),
         _bars("Distinct ground-truth entities", genres, relevant, macros),
@@ -55,13 +56,13 @@ def coverage_section(evidence: Evidence) -> Section:
         panels=panels,
         columns=3,
         legend=tuple(dict.fromkeys(macros)),
-        data=_table(evidence, genres, members, (threads, relevant, pooled), quantities),
+        data=_table(data, genres, members, (threads, relevant, pooled), quantities),
     )
     return Section("figure-3", "Figure 3: coverage of the dataset", (figure,))
 
 
-def _quantities(evidence: Evidence) -> list[Quantity]:
-    references, rows = evidence.references, evidence.rows
+def _quantities(data: ReportData) -> list[Quantity]:
+    references, rows = data.references, data.rows
     found = [
         Quantity("ground truth", "Ground-truth items", [len(items) for items in references.ground_truth]),
         Quantity("pool", "Candidates in the pool", [len(pool) for pool in references.candidates]),
@@ -79,13 +80,13 @@ def _quantities(evidence: Evidence) -> list[Quantity]:
 
 
 def _bars(title: str, labels: Sequence[str], values: Sequence[int], groups: Sequence[str] = ()) -> Panel:
-    texts = tuple(words.count(value) for value in values)
+    texts = tuple(numbers.thousands(value) for value in values)
     return Panel(title, tuple(labels), (Series("", tuple(map(float, values)), texts),), (), (), tuple(groups))
 
 
 def _histogram(quantity: Quantity) -> Panel:
     labels, counts = bins(quantity.values)
-    return _bars(f"{quantity.title} (median {words.quantity(median(quantity.values))})", labels, counts)
+    return _bars(f"{quantity.title} (median {numbers.quantity(median(quantity.values))})", labels, counts)
 
 
 def bins(values: Sequence[int]) -> tuple[list[str], list[int]]:
@@ -109,30 +110,30 @@ def bins(values: Sequence[int]) -> tuple[list[str], list[int]]:
     labels = [_bin_label(start, min(start + width - 1, most)) for start in starts]
     beyond = len(values) - sum(counts)
     if beyond:
-        labels[-1], counts[-1] = f"{words.count(starts[-1])}+", counts[-1] + beyond
+        labels[-1], counts[-1] = f"{numbers.thousands(starts[-1])}+", counts[-1] + beyond
     return labels, counts
 
 
 def _bin_label(first: int, last: int) -> str:
-    return words.count(first) if first == last else f"{words.count(first)}–{words.count(last)}"
+    return numbers.thousands(first) if first == last else f"{numbers.thousands(first)}–{numbers.thousands(last)}"
 
 
 def _table(
-    evidence: Evidence,
+    data: ReportData,
     genres: Sequence[str],
     members: dict[str, list[int]],
     counts: tuple[Sequence[int], Sequence[int], Sequence[int]],
     quantities: Sequence[Quantity],
 ) -> Table:
-    n = len(evidence.references)
+    n = len(data.references)
     everyone = list(range(n))
     lines = [
-        (genre, words.MACROS[macro_of(genre)], members[genre], relevant, pooled)
+        (genre, numbers.MACROS[macro_of(genre)], members[genre], relevant, pooled)
         for genre, relevant, pooled in zip(genres, counts[1], counts[2], strict=True)
     ]
-    references = evidence.references
+    references = data.references
     total = (_distinct(references.ground_truth, everyone), _distinct(references.candidates, everyone))
-    lines.append(("all", words.UNDEFINED, everyone, *total))
+    lines.append(("all", numbers.UNDEFINED, everyone, *total))
     return Table(
         "Coverage by genre; the last columns are medians over its threads.",
         (
@@ -142,9 +143,9 @@ def _table(
         ),
         tuple(
             row(
-                genre, macro, words.count(len(chosen)), f"{100 * len(chosen) / n:.1f}",
-                words.count(relevant), words.count(pooled),
-                *(words.quantity(median(quantity.values[i] for i in chosen)) for quantity in quantities),
+                genre, macro, numbers.thousands(len(chosen)), f"{100 * len(chosen) / n:.1f}",
+                numbers.thousands(relevant), numbers.thousands(pooled),
+                *(numbers.quantity(median(quantity.values[i] for i in chosen)) for quantity in quantities),
             )
             for genre, macro, chosen, relevant, pooled in lines
         ),

@@ -6,70 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Align = Literal["left", "right", "center"]
-Emphasis = Literal["", "best", "tied"]
-Role = Literal["", "heading", "chance", "reported"]
+from ..base.tables import Table
+
 ItemState = Literal["hit", "miss", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One value of a cell.
-
-    Attributes:
-        text: As shown.
-        emphasis: "best" or "tied" (with the best), or nothing.
-        sign: A sign behind it, explained in the table's notes.
-    """
-
-    text: str
-    emphasis: Emphasis = ""
-    sign: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell of a table.
-
-    Attributes:
-        parts: Values, shown with a slash between them.
-        detail: What belongs to them, in smaller print, such as intervals; line feeds break its lines.
-    """
-
-    parts: tuple[Part, ...]
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Head of a column."""
-
-    text: str
-    align: Align = "right"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table.
-
-    Attributes:
-        cells: One per column; a heading has a single one.
-        role: What sets the row apart.
-    """
-
-    cells: tuple[Cell, ...]
-    role: Role = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table with its caption above and its notes below."""
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-    kind: Literal["table"] = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +168,3 @@ class Document:
             for block in section.blocks:
                 if isinstance(block, Figure):
                     yield block
-
-
-def cell(text: str, detail: str = "") -> Cell:
-    """A cell with one plain value."""
-    return Cell((Part(text),), detail)
-
-
-def row(*texts: str, role: Role = "") -> Row:
-    """A row of plain cells."""
-    return Row(tuple(cell(text) for text in texts), role)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..paper.tables import OVERALL
-from .axes import ticks
-from .document import Cell, Column, Figure, Panel, Part, Row, Section, Series, Table, cell
-from .report_data import Evidence, scores_on
+from .document import Figure, Panel, Section, Series
+from .report_data import ReportData, scores_on
 from .runs import ReportRun
 
 METRIC = "mrr"
 _LABEL = 40  # characters
+_STEPS = (1, 2, 5, 10)
 
 
-def mrr_section(evidence: Evidence) -> Section:
+def mrr_section(data: ReportData) -> Section:
     """Build the section."""
-    runs, columns = evidence.runs, [OVERALL, *evidence.genres]
+    runs, columns = data.runs, [OVERALL, *data.genres]
     drawn = [
         value
         for run in runs
@@ -30,15 +32,15 @@ def mrr_section(evidence: Evidence) -> Section:
         caption="Mean reciprocal rank by genre and system, in per cent, with 95 % intervals. The dashed line "
         "is chance: the exact expectation of a random ranking of the same pools.",
         style="dots",
-        panels=tuple(_panel(evidence, runs, genre, marks) for genre in columns),
+        panels=tuple(_panel(data, runs, genre, marks) for genre in columns),
         columns=4,
         legend=tuple(dict.fromkeys(_group(run) for run in runs)),
-        data=_table(evidence, columns),
+        data=_table(data, columns),
     )
     return Section("figure-4", "Figure 4: mean reciprocal rank by genre and system", (figure,))
 
 
-def _panel(evidence: Evidence, runs: Sequence[ReportRun], genre: str, marks: tuple[float, ...]) -> Panel:
+def _panel(data: ReportData, runs: Sequence[ReportRun], genre: str, marks: tuple[float, ...]) -> Panel:
     scores = [scores_on(run, genre) for run in runs]
     bounds = [(found.interval or {}).get(METRIC) for found in scores]
     series = Series(
@@ -48,13 +50,13 @@ def _panel(evidence: Evidence, runs: Sequence[ReportRun], genre: str, marks: tup
         high=tuple(None if bound is None else bound[1] for bound in bounds),
     )
     return Panel(
-        title=f"{genre} (n = {words.count(scores[0].n)})",
+        title=f"{genre} (n = {numbers.thousands(scores[0].n)})",
         labels=tuple(_short(run.label) for run in runs),
         series=(series,),
         ticks=marks,
-        tick_texts=tuple(words.quantity(mark * 100) for mark in marks),
+        tick_texts=tuple(numbers.quantity(mark * 100) for mark in marks),
         groups=tuple(_group(run) for run in runs),
-        line=evidence.chance(genre).get(METRIC),
+        line=data.chance(genre).get(METRIC),
     )
 
 
@@ -64,20 +66,42 @@ def _short(label: str) -> str:
 
 
 def _group(run: ReportRun) -> str:
-    return f"{run.card.paradigm}, {words.modality(run.card.modality)}"
+    return f"{run.card.paradigm}, {numbers.modality_label(run.card.modality)}"
 
 
-def _table(evidence: Evidence, columns: Sequence[str]) -> Table:
+def _table(data: ReportData, columns: Sequence[str]) -> Table:
     chance = Row(
-        (cell("chance"), *(cell(words.percent(evidence.chance(genre).get(METRIC))) for genre in columns)), "chance"
+        (cell("chance"), *(cell(numbers.percent(data.chance(genre).get(METRIC))) for genre in columns)), "chance"
     )
     lines = []
-    for run in evidence.runs:
+    for run in data.runs:
         found = [scores_on(run, genre) for genre in columns]
         cells = [
-            Cell((Part(words.percent(scores.values[METRIC])),), words.percents((scores.interval or {}).get(METRIC)))
+            Cell(
+                (Part(numbers.percent(scores.values[METRIC])),),
+                numbers.percent_bounds((scores.interval or {}).get(METRIC)),
+            )
             for scores in found
         ]
         lines.append(Row((cell(run.label), *cells)))
     heads = (Column("System", "left"), *(Column(genre) for genre in columns))
     return Table("MRR in per cent, with 95 % intervals below.", heads, (chance, *lines))
+
+
+def ticks(values: Iterable[float | None], *, most: int = 5) -> tuple[float, ...]:
+    """Return ticks from 0 to past the largest value, so that a figure shows no number that its data lack.
+
+    Args:
+        values: Values of the figure, at least 0. None is skipped.
+        most: Largest number of intervals between ticks.
+
+    Returns:
+        Multiples of 1, 2 or 5 times a power of ten; (0, 1) if no value is above 0.
+    """
+    top = max((value for value in values if value is not None), default=0.0)
+    if top <= 0:
+        return (0.0, 1.0)
+    scale: float = 10.0 ** math.floor(math.log10(top / most))
+    step = next(step * scale for step in _STEPS if step * scale * most >= top * (1 - 1e-9))
+    # Rounding removes what binary fractions add to 3 * 0.1.
+    return tuple(round(step * i, 10) for i in range(math.ceil(top / step - 1e-9) + 1))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Column, Row, Table, row
 from ..paper.tables import SOURCE, examples, music_datasets
-from .document import Column, Row, Section, Table, row
-from .report_data import Evidence
+from .document import Section
+from .report_data import ReportData
 
 _SHOWN = 4
 
 
-def related_section(evidence: Evidence) -> Section:
+def related_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("figures-1-2", "Figures 1 and 2 of the paper, as data", (_datasets(), _examples(evidence)))
+    return Section("figures-1-2", "Figures 1 and 2 of the paper, as data", (_datasets(), _examples(data)))
 
 
 def _datasets() -> Table:
@@ -38,23 +39,23 @@ def _datasets() -> Table:
     )  # fmt: skip
 
 
-def _examples(evidence: Evidence) -> Table:
-    rows = tuple(_example_rows(evidence))
+def _examples(data: ReportData) -> Table:
+    rows = tuple(_example_rows(data))
     columns = [Column(name, "left") for name in ("Exhibit", "Genre", "Thread", "Query", "Ground truth, first items")]
     absent = "A dash stands for a thread that this dataset does not have."
     notes = (
         (absent,)
-        if any(words.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)
+        if any(numbers.UNDEFINED in [part.text for of in line.cells for part in of.parts] for line in rows)
         else ()
     )
     return Table(f"Threads that the paper shows ({SOURCE}, Figure 2 and case studies).", tuple(columns), rows, notes)
 
 
-def _example_rows(evidence: Evidence) -> Iterator[Row]:
+def _example_rows(data: ReportData) -> Iterator[Row]:
     for example in examples():
-        place = evidence.references.position.get(example.thread_id)
-        query, truth = words.UNDEFINED, words.UNDEFINED
+        place = data.references.position.get(example.thread_id)
+        query, truth = numbers.UNDEFINED, numbers.UNDEFINED
         if place is not None:
-            query = evidence.rows[place].get("query") or words.UNDEFINED
-            truth = "; ".join(evidence.references.ground_truth[place][:_SHOWN])
+            query = data.rows[place].get("query") or numbers.UNDEFINED
+            truth = "; ".join(data.references.ground_truth[place][:_SHOWN])
         yield row(example.exhibit, example.genre, example.thread_id, query, truth)

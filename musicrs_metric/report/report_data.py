@@ -16,7 +16,7 @@ from .threads import Row
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ReportData:
     """Data, runs and their comparison.
 
     Attributes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..compare import Comparison, compare
 from ..compare.results import Pair
 from ..paper.findings import best_modality
 from ..paper.tables import METRICS, table1
-from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
-from .report_data import Evidence
+from .document import Block, Section, Text
+from .report_data import ReportData
 from .runs import MODALITIES, ReportRun, results
 
 # "A minus B" is shown for these pairs.
@@ -20,52 +21,50 @@ _GAINS = (("audio_query", "query_only"), ("audio_query", "audio_only"), ("query_
 Family = Mapping[str, ReportRun]
 
 
-def modality_section(evidence: Evidence) -> Section:
+def modality_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("rq1", "RQ1: does adding a modality help?", tuple(_blocks(evidence)))
+    return Section("rq1", "RQ1: does adding a modality help?", tuple(_blocks(data)))
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
-    families = _families(evidence)
-    compared = {name: _compared(evidence, family) for name, family in families.items()}
+def _blocks(data: ReportData) -> Iterator[Block]:
+    families = _families(data)
+    compared = {name: _compared(data, family) for name, family in families.items()}
     if families:
-        yield from _sentences(evidence, families, compared)
-        yield _table(evidence, families, compared)
+        yield from _sentences(data, families, compared)
+        yield _table(data, families, compared)
     else:
         yield Text("No system of this report was run in more than one modality, so that no gain can be told.")
-    if evidence.reported:
+    if data.reported:
         best = best_modality(table1())
         combined = [name for name, modality in best.items() if modality == "audio_query"]
         yield Text(
             f"Reported by the paper: {len(combined)} of {len(best)} multimodal systems have their highest overall "
-            f"recall@20 with audio and query combined ({words.listing(combined)}). The paper gives no interval."
+            f"recall@20 with audio and query combined ({numbers.listing(combined)}). The paper gives no interval."
         )
 
 
-def _families(evidence: Evidence) -> dict[str, dict[str, ReportRun]]:
+def _families(data: ReportData) -> dict[str, dict[str, ReportRun]]:
     """Systems with several modalities; of two runs of one system in one modality the first."""
     families: dict[str, dict[str, ReportRun]] = {}
-    for run in evidence.runs:
+    for run in data.runs:
         families.setdefault(run.card.name, {}).setdefault(run.card.modality, run)
     return {name: family for name, family in families.items() if len(family) > 1}
 
 
-def _sentences(
-    evidence: Evidence, families: Mapping[str, Family], compared: Mapping[str, Comparison]
-) -> Iterator[Text]:
-    best = best_modality(results(evidence.runs))
+def _sentences(data: ReportData, families: Mapping[str, Family], compared: Mapping[str, Comparison]) -> Iterator[Text]:
+    best = best_modality(results(data.runs))
     if not best:
         return
     combined = [name for name, modality in best.items() if modality == "audio_query"]
     told = (
-        f"{len(combined)} of {words.plural(len(best), 'multimodal system')} "
+        f"{len(combined)} of {numbers.plural(len(best), 'multimodal system')} "
         f"{'has its' if len(combined) == 1 else 'have their'} highest overall recall@20 with audio and query combined"
     )
     if combined:
         sure = [name for name in combined if _surely_better(families[name], compared[name])]
         told += (
-            f" ({words.listing(combined)}); for {len(sure)} of these the gain over the better single modality is more "
-            "than luck"
+            f" ({numbers.listing(combined)}); for {len(sure)} of these the gain over the better single modality is "
+            "more than luck"
         )
     yield Text(f"{told}.")
 
@@ -77,21 +76,21 @@ def _surely_better(family: Family, comparison: Comparison) -> bool:
     return pair.significant and pair.difference > 0
 
 
-def _table(evidence: Evidence, families: Mapping[str, Family], compared: Mapping[str, Comparison]) -> Table:
+def _table(data: ReportData, families: Mapping[str, Family], compared: Mapping[str, Comparison]) -> Table:
     rows: list[Row] = []
     for name, family in families.items():
         comparison = compared[name]
         rows.append(Row((cell(name),), "heading"))
-        rows += [_row(comparison, metric, family, words.metric(metric)) for metric in METRICS]
+        rows += [_row(comparison, metric, family, numbers.measure_label(metric)) for metric in METRICS]
         if 0 < comparison.n_common < comparison.n:
-            common = _compared(evidence, family, common_only=True)
-            where = f"on the {words.plural(common.n, 'thread')} that all of them answered, with audio"
-            rows += [_row(common, metric, family, words.metric(metric), where) for metric in METRICS]
+            common = _compared(data, family, common_only=True)
+            where = f"on the {numbers.plural(common.n, 'thread')} that all of them answered, with audio"
+            rows += [_row(common, metric, family, numbers.measure_label(metric), where) for metric in METRICS]
     gains = [f"gain of {_SHORT[a]} over {_SHORT[b]}" for a, b in _GAINS]
     return Table(
         "Scores in per cent by modality, and paired gains in percentage points with 95 % intervals.",
         (
-            Column("Measure", "left"), *(Column(words.modality(name)) for name in MODALITIES),
+            Column("Measure", "left"), *(Column(numbers.modality_label(name)) for name in MODALITIES),
             *(Column(gain) for gain in gains), Column("Best in", "left"),
         ),
         tuple(rows),
@@ -107,19 +106,19 @@ def _row(comparison: Comparison, metric: str, family: Family, measure: str, wher
     values = {modality: means[run.label] for modality, run in family.items()}
     best = max((modality for modality in MODALITIES if modality in values), key=lambda modality: values[modality])
     scores = [
-        Cell((Part(words.percent(values.get(modality)), "best" if modality == best else ""),))
+        Cell((Part(numbers.percent(values.get(modality)), "best" if modality == best else ""),))
         for modality in MODALITIES
     ]
     gains = [
-        _gain(_pair(comparison, metric, family, a, b)) if a in family and b in family else cell(words.UNDEFINED)
+        _gain(_pair(comparison, metric, family, a, b)) if a in family and b in family else cell(numbers.UNDEFINED)
         for a, b in _GAINS
     ]
-    return Row((cell(measure, where), *scores, *gains, cell(words.modality(best))))
+    return Row((cell(measure, where), *scores, *gains, cell(numbers.modality_label(best))))
 
 
 def _gain(pair: Pair) -> Cell:
     sign = "" if not pair.significant else "▲" if pair.difference > 0 else "▼"
-    return Cell((Part(words.points(pair.difference), sign=sign),), words.points_interval(pair.interval))
+    return Cell((Part(numbers.points(pair.difference), sign=sign),), numbers.points_bounds(pair.interval))
 
 
 def _pair(comparison: Comparison, metric: str, family: Family, a: str, b: str) -> Pair:
@@ -127,8 +126,8 @@ def _pair(comparison: Comparison, metric: str, family: Family, a: str, b: str) -
     return next(pair for pair in comparison.metrics[metric].pairs if (pair.a, pair.b) == names)
 
 
-def _compared(evidence: Evidence, family: Family, *, common_only: bool = False) -> Comparison:
+def _compared(data: ReportData, family: Family, *, common_only: bool = False) -> Comparison:
     """The runs of one system, ordered so that each pair is "A minus B" as `_GAINS` has it."""
     order = ("audio_query", "query_only", "audio_only")
     systems = [family[modality].system for modality in order if modality in family]
-    return compare(systems, METRICS, common_only=common_only, resamples=evidence.resamples, seed=evidence.seed)
+    return compare(systems, METRICS, common_only=common_only, resamples=data.resamples, seed=data.seed)

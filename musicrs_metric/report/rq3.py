@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..chance import Verdict, pools_of, verdict
 from ..compare.assemble import SMALL_GROUP
 from ..intervals import SMALLEST_SAMPLE, mean_intervals
 from ..paper.findings import peaks
 from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
-from .average import average
-from .document import Block, Cell, Column, Part, Row, Section, Table, Text, cell
-from .report_data import Evidence
+from .document import Block, Section, Text
+from .report_data import ReportData
+from .rq2 import average
 from .table1 import NOTE_SIGNS, SIGNS
 
 _TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}
@@ -43,26 +44,26 @@ class Lift:
         return SIGNS[self.verdict]
 
 
-def genre_section(evidence: Evidence) -> Section:
+def genre_section(data: ReportData) -> Section:
     """Build the section."""
-    return Section("rq3", "RQ3: which genres are hard?", tuple(_blocks(evidence)))
+    return Section("rq3", "RQ3: which genres are hard?", tuple(_blocks(data)))
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
-    lifts = {grouping: _lifts(evidence, grouping) for grouping in _TITLES}
+def _blocks(data: ReportData) -> Iterator[Block]:
+    lifts = {grouping: _lifts(data, grouping) for grouping in _TITLES}
     yield from _sentences(lifts["genre"])
     for grouping in _TITLES:
         if len(lifts[grouping]) > 1:
-            yield _table(evidence, grouping, lifts[grouping])
-    if evidence.reported:
+            yield _table(data, grouping, lifts[grouping])
+    if data.reported:
         yield _reported_peaks()
 
 
-def _lifts(evidence: Evidence, grouping: str) -> dict[str, dict[str, Lift]]:
+def _lifts(data: ReportData, grouping: str) -> dict[str, dict[str, Lift]]:
     """Group to measure to lift, groups in the order of the tables."""
-    table = average([run.system.table for run in evidence.runs])
-    labels = np.asarray(evidence.references.groups[grouping], dtype=object)
-    order: Sequence[str] = evidence.genres if grouping == "genre" else sorted(set(labels.tolist()))
+    table = average([run.system.table for run in data.runs])
+    labels = np.asarray(data.references.groups[grouping], dtype=object)
+    order: Sequence[str] = data.genres if grouping == "genre" else sorted(set(labels.tolist()))
     chance = table.chance or {}
     found: dict[str, dict[str, Lift]] = {}
     for group in order:
@@ -71,8 +72,8 @@ def _lifts(evidence: Evidence, grouping: str) -> dict[str, dict[str, Lift]]:
         levels = np.stack([chance[metric][chosen] for metric in METRICS], axis=1)
         bounds = mean_intervals(
             values - levels,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
+            resamples=data.resamples,
+            seed=data.seed,
             bounds=(-float(levels.max()), 1.0 - float(levels.min())),
         )
         answered = chosen & ~table.hits.missing
@@ -103,7 +104,7 @@ def _sentences(lifts: dict[str, dict[str, Lift]]) -> Iterator[Text]:
     above = [genre for genre, of in lifts.items() if of[metric].sign == "▲"]
     below = [genre for genre, of in lifts.items() if of[metric].sign == "▼"]
     told = [
-        f"{side} chance in {len(names)} of {len(lifts)} genres" + (f" ({words.listing(names)})" if names else "")
+        f"{side} chance in {len(names)} of {len(lifts)} genres" + (f" ({numbers.listing(names)})" if names else "")
         for side, names in (("above", above), ("below", below))
     ]
     yield Text(f"The average of the systems is {told[0]} and {told[1]}.")
@@ -111,15 +112,15 @@ def _sentences(lifts: dict[str, dict[str, Lift]]) -> Iterator[Text]:
 
 def _extreme(values: dict[str, float], *, lowest: bool = False) -> str:
     genre = (min if lowest else max)(values, key=lambda name: values[name])
-    return f"{words.percent(values[genre])} ({genre})"
+    return f"{numbers.percent(values[genre])} ({genre})"
 
 
-def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]]) -> Table:
-    with_reported = evidence.reported and grouping == "genre"
+def _table(data: ReportData, grouping: str, lifts: dict[str, dict[str, Lift]]) -> Table:
+    with_reported = data.reported and grouping == "genre"
     reported = peaks(table1()) if with_reported else {}
     rows = []
     for group, of in lifts.items():
-        cells = [*_lift_cells(evidence, grouping, group, of)]
+        cells = [*_lift_cells(data, grouping, group, of)]
         if with_reported:
             cells.append(_reported_cell(reported.get(group)))
         rows.append(Row(tuple(cells)))
@@ -142,34 +143,34 @@ def _table(evidence: Evidence, grouping: str, lifts: dict[str, dict[str, Lift]])
     )
 
 
-def _lift_cells(evidence: Evidence, grouping: str, group: str, lifts: dict[str, Lift]) -> Iterator[Cell]:
-    scores = [run.scores.by[grouping][group] for run in evidence.runs]
+def _lift_cells(data: ReportData, grouping: str, group: str, lifts: dict[str, Lift]) -> Iterator[Cell]:
+    scores = [run.scores.by[grouping][group] for run in data.runs]
     best = max(range(len(scores)), key=lambda i: scores[i].values["recall@20"] or 0.0)
     n, shown = scores[0].n, [lifts[metric] for metric in METRICS]
-    yield cell(words.MACROS.get(group, group))
-    yield cell(words.count(n), "small" if n < SMALL_GROUP else "")
-    yield Cell(tuple(Part(words.percent(lift.chance)) for lift in shown))
-    yield Cell(tuple(Part(words.percent(lift.mean)) for lift in shown))
+    yield cell(numbers.MACROS.get(group, group))
+    yield cell(numbers.thousands(n), "small" if n < SMALL_GROUP else "")
+    yield Cell(tuple(Part(numbers.percent(lift.chance)) for lift in shown))
+    yield Cell(tuple(Part(numbers.percent(lift.mean)) for lift in shown))
     yield Cell(
-        tuple(Part(words.points(lift.mean - lift.chance), sign=lift.sign) for lift in shown),
-        " / ".join(words.points_interval(lift.interval) for lift in shown),
+        tuple(Part(numbers.points(lift.mean - lift.chance), sign=lift.sign) for lift in shown),
+        " / ".join(numbers.points_bounds(lift.interval) for lift in shown),
     )
-    yield cell(evidence.runs[best].label, words.percent(scores[best].values["recall@20"]))
+    yield cell(data.runs[best].label, numbers.percent(scores[best].values["recall@20"]))
 
 
 def _reported_cell(best: Result | None) -> Cell:
     if best is None:
-        return cell(words.UNDEFINED)
-    where = f"{best.system}, {words.modality(best.modality)}"
-    return cell(where, words.percent(best.values["recall@20"]))
+        return cell(numbers.UNDEFINED)
+    where = f"{best.system}, {numbers.modality_label(best.modality)}"
+    return cell(where, numbers.percent(best.values["recall@20"]))
 
 
 def _reported_peaks() -> Text:
     best, chance = peaks(table1()), published_chance()
     genres = sorted(set(best) - {OVERALL}, key=lambda genre: best[genre].values["recall@20"])
     told = [
-        f"{words.percent(best[genre].values['recall@20'])} in {genre} (chance "
-        f"{words.percent(chance[genre]['recall@20'])})"
+        f"{numbers.percent(best[genre].values['recall@20'])} in {genre} (chance "
+        f"{numbers.percent(chance[genre]['recall@20'])})"
         for genre in (genres[0], genres[-1])
     ]
     return Text(f"Reported by the paper: the best recall@20 of a genre runs from {told[0]} to {told[1]}.")

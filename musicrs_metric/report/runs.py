@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..base import numbers as words
+from ..base import numbers
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
 from ..errors import UserError, plain
 from ..paper.tables import OVERALL, Result
-from ..runs.filled_scores import Filled
+from ..runs.filled_scores import FilledScores
 from ..runs.predictions import PREDICTIONS, Prediction, read_predictions
 from ..runs.read import check_finished
 from ..runs.references import References
@@ -43,7 +43,7 @@ class ReportRun:
     warnings: tuple[str, ...] = ()
 
     @property
-    def filled(self) -> Filled | None:
+    def filled(self) -> FilledScores | None:
         """What was appended to its answers; None where its predictions do not say."""
         return self.system.filled
 
@@ -158,8 +158,8 @@ def _labels(cards: Sequence[tuple[RunCard, Path]]) -> list[str]:
     forms = [
         [
             card.name,
-            f"{card.name}, {words.modality(card.modality)}",
-            f"{card.name}, {words.modality(card.modality)}, {folder.name}",
+            f"{card.name}, {numbers.modality_label(card.modality)}",
+            f"{card.name}, {numbers.modality_label(card.modality)}, {folder.name}",
         ]
         for card, folder in cards
     ]

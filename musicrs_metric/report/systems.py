@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Row, Table, cell
 from ..paper.tables import METRICS
-from .document import Cell, Column, Row, Section, Table, cell
-from .report_data import Evidence
+from .document import Section
+from .report_data import ReportData
 from .runs import ReportRun
 
 _FILLED = ("Filled, %", "Score with that at chance")
 _NOTE_FILLED = (
     "Filled: the share of the pools that a system did not rank itself and that was appended in random order. With that "
-    f"at chance: {' / '.join(words.metric(metric) for metric in METRICS)} in per cent, the expectation over all orders "
-    "of what was appended."
+    f"at chance: {' / '.join(numbers.measure_label(metric) for metric in METRICS)} in per cent, the expectation over "
+    "all orders of what was appended."
 )
 
 
-def systems_section(evidence: Evidence) -> Section:
+def systems_section(data: ReportData) -> Section:
     """Build the section."""
-    any_filled = any(run.filled is not None for run in evidence.runs)
+    any_filled = any(run.filled is not None for run in data.runs)
     rows = []
-    for run in evidence.runs:
+    for run in data.runs:
         card, scores = run.card, run.scores
-        weights = {True: "open", False: "closed", None: words.UNDEFINED}[card.open_weights]
+        weights = {True: "open", False: "closed", None: numbers.UNDEFINED}[card.open_weights]
         trained = {True: "trained for this", False: "zero-shot", None: ""}[card.trained]
         no_audio = 0 if run.system.no_audio is None else int(run.system.no_audio.sum())
         counts = (scores.n_missing, no_audio, scores.n_unknown, scores.n_duplicate)
@@ -31,11 +32,11 @@ def systems_section(evidence: Evidence) -> Section:
                 (
                     cell(run.label),
                     cell(card.paradigm, trained),
-                    cell(words.modality(card.modality)),
+                    cell(numbers.modality_label(card.modality)),
                     cell(card.reads),
-                    cell(card.model_id or words.UNDEFINED, card.model_revision or ""),
+                    cell(card.model_id or numbers.UNDEFINED, card.model_revision or ""),
                     cell(weights, card.licence or ""),
-                    *(cell(words.count(number)) for number in counts),
+                    *(cell(numbers.thousands(number)) for number in counts),
                     *(_filled(run) if any_filled else ()),
                 )
             )
@@ -51,7 +52,7 @@ def systems_section(evidence: Evidence) -> Section:
             "labels, other threads' ground truth. A missing thread scores 0; no audio counts threads for which the run "
             "says so; an unknown title keeps its rank as a miss; a repeated title counts once.",
             *([_NOTE_FILLED] if any_filled else []),
-            *(f"{run.label}: {warning}." for run in evidence.runs for warning in run.warnings),
+            *(f"{run.label}: {warning}." for run in data.runs for warning in run.warnings),
         ),
     )
     return Section("systems", "Systems", (table,))
@@ -59,6 +60,6 @@ def systems_section(evidence: Evidence) -> Section:
 
 def _filled(run: ReportRun) -> tuple[Cell, Cell]:
     if run.filled is None:
-        return cell(words.UNDEFINED), cell(words.UNDEFINED)
-    expected = " / ".join(words.percent(run.filled.expected[metric]) for metric in METRICS)
-    return cell(words.percent(run.filled.filled)), cell(expected)
+        return cell(numbers.UNDEFINED), cell(numbers.UNDEFINED)
+    expected = " / ".join(numbers.percent(run.filled.expected[metric]) for metric in METRICS)
+    return cell(numbers.percent(run.filled.filled)), cell(expected)

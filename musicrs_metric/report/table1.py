@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..base import numbers as words
+from ..base import numbers
+from ..base.tables import Cell, Column, Emphasis, Part, Row, Table, cell
 from ..chance import VERDICT_RULE, Verdict
 from ..paper.tables import METRICS, OVERALL, SOURCE, Result, published_chance, table1
-from .document import Cell, Column, Emphasis, Part, Row, Section, Table, Text, cell
-from .report_data import Evidence, scores_on
+from .document import Section, Text
+from .report_data import ReportData, scores_on
 from .runs import ReportRun
 
 SIGNS: dict[Verdict | None, str] = {"above": "▲", "at": "", "below": "▼", None: ""}
@@ -30,15 +31,15 @@ _NOTE_OTHER_DATA = (
 )
 
 
-def table_section(evidence: Evidence) -> Section:
+def table_section(data: ReportData) -> Section:
     """Build the section."""
-    columns = [OVERALL, *evidence.genres]
-    rows = [_chance_row(evidence, columns), *_run_rows(evidence, columns)]
-    notes = [NOTE_SIGNS, *_partial(evidence), *([_NOTE_GROUPS] if evidence.comparison else [])]
-    if evidence.reported:
+    columns = [OVERALL, *data.genres]
+    rows = [_chance_row(data, columns), *_run_rows(data, columns)]
+    notes = [NOTE_SIGNS, *_partial(data), *([_NOTE_GROUPS] if data.comparison else [])]
+    if data.reported:
         rows += _reported_rows(columns)
         notes.append(_NOTE_REPORTED)
-        if not evidence.published:
+        if not data.published:
             notes.append(_NOTE_OTHER_DATA)
     heads = [Column("System", "left"), Column("Modality", "left"), Column("Group")]
     table = Table(
@@ -47,102 +48,102 @@ def table_section(evidence: Evidence) -> Section:
         tuple(rows),
         tuple(notes),
     )
-    return Section("table-1", "Table 1: systems by genre and modality", (*_resolution(evidence), table))
+    return Section("table-1", "Table 1: systems by genre and modality", (*_resolution(data), table))
 
 
-def _partial(evidence: Evidence) -> Iterator[str]:
+def _partial(data: ReportData) -> Iterator[str]:
     """State which threads the signs of a run cover where it lacks predictions."""
-    for run in evidence.runs:
+    for run in data.runs:
         if run.scores.n_missing:
-            n = words.plural(run.scores.n - run.scores.n_missing, "thread")
-            yield f"{run.label}: its signs cover the {n} of {words.count(run.scores.n)} that have a prediction."
+            n = numbers.plural(run.scores.n - run.scores.n_missing, "thread")
+            yield f"{run.label}: its signs cover the {n} of {numbers.thousands(run.scores.n)} that have a prediction."
 
 
-def _resolution(evidence: Evidence) -> Iterator[Text]:
+def _resolution(data: ReportData) -> Iterator[Text]:
     """How small a difference these threads can show."""
-    if evidence.comparison is None:
+    if data.comparison is None:
         return
-    found = [(metric, evidence.comparison.metrics[metric]) for metric in METRICS]
+    found = [(metric, data.comparison.metrics[metric]) for metric in METRICS]
     shown = [
-        f"{words.percent(of.detectable)} points in {words.metric(metric)}"
+        f"{numbers.percent(of.detectable)} points in {numbers.measure_label(metric)}"
         for metric, of in found
         if of.detectable is not None
     ]
     if shown:
         yield Text(
-            f"On {words.plural(evidence.comparison.n, 'thread')} a test of two typical systems finds a difference of "
-            f"{words.listing(shown)} in four of five repetitions; smaller ones usually go unseen."
+            f"On {numbers.plural(data.comparison.n, 'thread')} a test of two typical systems finds a difference of "
+            f"{numbers.listing(shown)} in four of five repetitions; smaller ones usually go unseen."
         )
 
 
-def _chance_row(evidence: Evidence, columns: Sequence[str]) -> Row:
-    cells = [_plain([words.percent(evidence.chance(name).get(metric)) for metric in METRICS]) for name in columns]
-    return Row((cell("chance"), cell(words.UNDEFINED), cell(words.UNDEFINED), *cells), "chance")
+def _chance_row(data: ReportData, columns: Sequence[str]) -> Row:
+    cells = [_plain([numbers.percent(data.chance(name).get(metric)) for metric in METRICS]) for name in columns]
+    return Row((cell("chance"), cell(numbers.UNDEFINED), cell(numbers.UNDEFINED), *cells), "chance")
 
 
-def _run_rows(evidence: Evidence, columns: Sequence[str]) -> Iterator[Row]:
+def _run_rows(data: ReportData, columns: Sequence[str]) -> Iterator[Row]:
     paradigm = None
-    peers = Counter(run.card.reads for run in evidence.runs)
-    for run in evidence.runs:
+    peers = Counter(run.card.reads for run in data.runs)
+    for run in data.runs:
         if run.card.paradigm != paradigm:
             paradigm = run.card.paradigm
             yield Row((cell(paradigm),), "heading")
-        filled = "" if run.filled is None else f"\n{words.percent(run.filled.filled)} % filled"
-        modality = cell(words.modality(run.card.modality), f"reads {run.card.reads}{filled}")
+        filled = "" if run.filled is None else f"\n{numbers.percent(run.filled.filled)} % filled"
+        modality = cell(numbers.modality_label(run.card.modality), f"reads {run.card.reads}{filled}")
         marked = peers[run.card.reads] > 1
         head = [
-            cell(run.label.removesuffix(f", {words.modality(run.card.modality)}")),
+            cell(run.label.removesuffix(f", {numbers.modality_label(run.card.modality)}")),
             modality,
-            _group(evidence, run) if marked else cell(words.UNDEFINED),
+            _group(data, run) if marked else cell(numbers.UNDEFINED),
         ]
-        cells = [_overall(evidence, run, marked), *(_genre(run, genre) for genre in columns[1:])]
+        cells = [_overall(data, run, marked), *(_genre(run, genre) for genre in columns[1:])]
         yield Row((*head, *cells))
 
 
-def _overall(evidence: Evidence, run: ReportRun, marked: bool) -> Cell:
+def _overall(data: ReportData, run: ReportRun, marked: bool) -> Cell:
     parts = []
     for metric in METRICS:
-        standing = evidence.standing(run, metric)
+        standing = data.standing(run, metric)
         emphasis: Emphasis = ""
         if standing is not None and marked:
             emphasis = "best" if standing.rank == 1 else "tied" if standing.group == 1 else ""
-        parts.append(Part(words.percent(run.scores.values[metric]), emphasis, SIGNS[run.scores.verdict(metric)]))
+        parts.append(Part(numbers.percent(run.scores.values[metric]), emphasis, SIGNS[run.scores.verdict(metric)]))
     return Cell(tuple(parts), _intervals(run, OVERALL))
 
 
 def _genre(run: ReportRun, genre: str) -> Cell:
     scores = scores_on(run, genre)
-    parts = [Part(words.percent(scores.values[metric]), sign=SIGNS[scores.verdict(metric)]) for metric in METRICS]
+    parts = [Part(numbers.percent(scores.values[metric]), sign=SIGNS[scores.verdict(metric)]) for metric in METRICS]
     return Cell(tuple(parts), _intervals(run, genre))
 
 
 def _intervals(run: ReportRun, genre: str) -> str:
     interval = scores_on(run, genre).interval
-    return "\n".join(words.percents(None if interval is None else interval[metric]) for metric in METRICS)
+    return "\n".join(numbers.percent_bounds(None if interval is None else interval[metric]) for metric in METRICS)
 
 
-def _group(evidence: Evidence, run: ReportRun) -> Cell:
-    found = [evidence.standing(run, metric) for metric in METRICS]
+def _group(data: ReportData, run: ReportRun) -> Cell:
+    found = [data.standing(run, metric) for metric in METRICS]
     if any(standing is None for standing in found):
-        return cell(words.UNDEFINED)
+        return cell(numbers.UNDEFINED)
     standings = [standing for standing in found if standing is not None]
-    ranks = " / ".join(words.ranks(standing.rank_interval) for standing in standings)
+    ranks = " / ".join(numbers.rank_range(standing.rank_interval) for standing in standings)
     return Cell(tuple(Part(str(standing.group)) for standing in standings), f"rank {ranks}")
 
 
 def _reported_rows(columns: Sequence[str]) -> Iterator[Row]:
     chance = published_chance()
     known = [name for name in columns if name in chance]
-    cells = {name: _plain([words.percent(chance[name][metric]) for metric in METRICS]) for name in known}
+    cells = {name: _plain([numbers.percent(chance[name][metric]) for metric in METRICS]) for name in known}
     yield Row((cell("Reported by the paper"),), "heading")
-    blank = cell(words.UNDEFINED)
+    blank = cell(numbers.UNDEFINED)
     yield Row((cell("chance, published pools"), blank, blank, *(cells.get(name, blank) for name in columns)), "chance")
     grouped: dict[tuple[str, str], dict[str, Result]] = {}
     for result in table1():
         grouped.setdefault((result.system, result.modality), {})[result.genre] = result
     for (system, modality), by_genre in grouped.items():
         values = [_reported(by_genre[name], chance[name]) if name in by_genre else blank for name in columns]
-        yield Row((cell(system), cell(words.modality(modality)), blank, *values), "reported")
+        yield Row((cell(system), cell(numbers.modality_label(modality)), blank, *values), "reported")
 
 
 def _reported(result: Result, chance: dict[str, float]) -> Cell:
@@ -151,7 +152,7 @@ def _reported(result: Result, chance: dict[str, float]) -> Cell:
         return "above" if value > level else "below" if value < level else "at"
 
     return Cell(
-        tuple(Part(words.percent(result.values[metric]), sign=REPORTED_SIGNS[verdict(metric)]) for metric in METRICS)
+        tuple(Part(numbers.percent(result.values[metric]), sign=REPORTED_SIGNS[verdict(metric)]) for metric in METRICS)
     )
 
 

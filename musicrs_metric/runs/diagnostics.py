@@ -1,4 +1,4 @@
-"""What in a run's rankings suggests a mistake of its maker: empty ones, and titles that no pool holds."""
+"""Signs of a mistake in the rankings of a run: empty rankings, and titles that no pool holds."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..hits import Hits
 from ..matching import Pool
 from .references import References
 
-# Above this share of unknown titles, the rankings may be those of other pools, or written in another way.
+# Above this share of unknown titles, the rankings may be those of other pools, or use another spelling.
 SUSPICIOUS = 0.05
 _EXAMPLES = 3
 
 
 @dataclass(frozen=True)
-class Oddities:
-    """What is odd about the rankings of a run.
+class Diagnostics:
+    """Suspicious properties of the rankings of a run.
 
     Attributes:
         empty: Threads whose ranking is empty; each scored 0.
         n_ranked: Ranked titles.
-        n_unknown: Those that name no candidate of their thread.
+        n_unknown: Titles that name no candidate of their thread.
         examples: Some of these: thread, rank from 1, title.
     """
 
@@ -32,7 +32,7 @@ class Oddities:
     examples: tuple[tuple[str, int, str], ...]
 
     def sentences(self) -> Iterator[str]:
-        """Say it in words, with examples; nothing where nothing is odd."""
+        """Yield one sentence per finding, with examples; nothing if there is none."""
         if self.empty:
             yield f"{count(len(self.empty), 'ranking')} empty, counted as 0: {some(self.empty)}."
         if self.n_unknown:
@@ -46,17 +46,17 @@ class Oddities:
             )
 
 
-def find_oddities(rankings: Sequence[Sequence[str] | None], references: References, hits: Hits) -> Oddities:
-    """Look for what is odd about rankings.
+def diagnose(rankings: Sequence[Sequence[str] | None], references: References, hits: Hits) -> Diagnostics:
+    """Look for signs of a mistake in rankings.
 
     Args:
-        rankings: One per thread in dataset order; None where there is no prediction.
+        rankings: One per thread in dataset order; None without a prediction.
         references: The dataset.
         hits: The same rankings, judged.
     """
     n_unknown = int(hits.n_unknown.sum())
     ranked = zip(references.thread_ids, rankings, strict=True)
-    return Oddities(
+    return Diagnostics(
         empty=tuple(thread for thread, ranking in ranked if ranking is not None and not ranking),
         n_ranked=sum(len(ranking or ()) for ranking in rankings),
         n_unknown=n_unknown,
@@ -67,8 +67,8 @@ def find_oddities(rankings: Sequence[Sequence[str] | None], references: Referenc
 def _unknown(
     rankings: Sequence[Sequence[str] | None], references: References, hits: Hits
 ) -> Iterator[tuple[str, int, str]]:
-    """The first unknown title of each of the first threads that have one."""
-    for place in hits.n_unknown.nonzero()[0][:_EXAMPLES].tolist():
-        pool = Pool(references.candidates[place])
-        rank, title = next((r, t) for r, t in enumerate(rankings[place] or (), 1) if pool.resolve(t) is None)
-        yield references.thread_ids[place], rank, title
+    """Yield the first unknown title of each of the first threads that have one."""
+    for position in hits.n_unknown.nonzero()[0][:_EXAMPLES].tolist():
+        pool = Pool(references.candidates[position])
+        rank, title = next((r, t) for r, t in enumerate(rankings[position] or (), 1) if pool.resolve(t) is None)
+        yield references.thread_ids[position], rank, title

@@ -1,4 +1,4 @@
-"""What is sent to a leaderboard: a prediction file that the validator has passed, and what is said of the system."""
+"""Submissions to a leaderboard: a checked prediction file and the fields that describe the system."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _NEEDED = ("name", "modality", "paradigm", "reads")
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """A submission, ready to be sent.
+class Bundle:
+    """A submission, ready to send.
 
     Attributes:
-        predictions: The prediction file as it stands on disk.
-        card: The fields of its run card, with what was said beside it.
+        predictions: The bytes of the prediction file.
+        card: The fields of its run card, and those given as options.
         n: Threads with a prediction.
-        warnings: What the validator set aside, in words.
+        warnings: Lines that the validator set aside.
     """
 
     predictions: bytes
@@ -32,41 +32,41 @@ class Parcel:
     warnings: tuple[str, ...]
 
 
-def pack(run: str | Path, said: Mapping[str, Any], references: References | None = None) -> Parcel:
-    """Check a run as the board will, and pack it.
+def build_bundle(run: str | Path, given: Mapping[str, Any], references: References | None = None) -> Bundle:
+    """Check a run as the leaderboard will, and bundle it.
 
     Args:
         run: The prediction file, or the run folder that holds it and perhaps `run.json`.
-        said: Fields that are said beside the run card; those that are None are not said. They count more than the card.
-        references: The dataset, if threads and data are to be checked as well; else the board alone checks them.
+        given: Fields that replace those of the run card. None: not given.
+        references: The dataset, to check threads and data here, too. Without it only the leaderboard checks them.
 
     Returns:
-        The parcel.
+        The bundle.
 
     Raises:
         PredictionError: The prediction file is refused.
-        UserError: The card cannot be read, a field is missing, or threads are and nobody said so.
+        UserError: The card cannot be read, a field is missing, or threads are missing without `partial`.
     """
-    found = read_run(run, references)
-    card = {} if found.card is None else _fields(found.card)
-    card |= {name: value for name, value in said.items() if value is not None}
+    files = read_run(run, references)
+    card = {} if files.card is None else _fields(files.card)
+    card |= {name: value for name, value in given.items() if value is not None}
     missing = [name for name in _NEEDED if not card.get(name)]
     if missing:
         options = " ".join(f"--{name}" for name in missing)
         raise UserError(
-            f"{run}: no run.json says {', '.join(missing)} of the system; write one beside the predictions, or give "
-            f"{options}"
+            f"{run}: no run.json states {', '.join(missing)} of the system; write one next to the predictions, or "
+            f"give {options}"
         )
-    predictions = found.predictions
+    predictions = files.predictions
     if references is not None and not card.get("partial"):
-        given = {prediction.thread_id for prediction in predictions.predictions}
-        absent = [thread for thread in references.thread_ids if thread not in given]
+        predicted = {prediction.thread_id for prediction in predictions.predictions}
+        absent = [thread for thread in references.thread_ids if thread not in predicted]
         if absent:
             raise UserError(
                 f"{predictions.path}: no prediction for {count(len(absent), 'thread')} of {len(references)} "
-                f"({some(absent)}); a board takes that with --partial only, and they score 0"
+                f"({some(absent)}); give --partial to submit it; they score 0"
             )
-    return Parcel(predictions.path.read_bytes(), card, len(predictions.predictions), predictions.warnings)
+    return Bundle(predictions.path.read_bytes(), card, len(predictions.predictions), predictions.warnings)
 
 
 def _fields(card: RunCard) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from musicrs_metric.base.files import replacing_derived, strict_json, to_json
+from musicrs_metric.closed_forms import PoolKind
 from musicrs_metric.hits import Hits
-from musicrs_metric.random_orders import PoolKind
 from musicrs_metric.scoring import Answered, Scores
 
 from .data import PoolDesign
@@ -25,9 +25,18 @@ from .rows import Judged
 
 # The code that decides the digits of scores and standings.
 _CODE = {
-    "musicrs_metric": ("matching", "hits", "measures", "chance", "random_orders", "intervals", "scoring"),
-    "musicrs_metric.compare": ("against_chance", "pairs", "ranks", "significance", "student"),
-    "space.board": ("judging", "standings"),
+    "musicrs_metric": (
+        "matching",
+        "hits",
+        "closed_forms",
+        "measures",
+        "chance",
+        "random_orders",
+        "intervals",
+        "scoring",
+    ),
+    "musicrs_metric.compare": ("against_chance", "pairs", "ranks", "significance", "standings"),
+    "space.board": ("judging",),
 }
 _PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from musicrs_metric.base.numbers import UNDEFINED, percent_no_negative_zero, percent_with_interval
+from musicrs_metric.base.renderers.latex import latex_tables
+from musicrs_metric.base.renderers.markdown import markdown_sections
+from musicrs_metric.base.tables import Cell, Row, Table, cell, columns
 from musicrs_metric.base.text import csv_line
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
-from musicrs_metric.compare.formats import NOTHING, percent, with_interval
-from musicrs_metric.compare.render import latex, markdown
-from musicrs_metric.compare.tables import AMONG, Cell, Sheet
+from musicrs_metric.compare.tables import AMONG
 
 from .table_rows import MEASURES, TableRow
 
@@ -32,8 +34,8 @@ def export(rows: Sequence[TableRow], form: ExportFormat, *, title: str = "MusiCR
     """
     if form == "csv":
         return _csv(rows)
-    sheet = _sheet(rows, title)
-    return markdown([sheet]) if form == "markdown" else latex([sheet])
+    tables = [_table(rows, title)]
+    return markdown_sections(tables) if form == "markdown" else latex_tables(tables)
 
 
 def file_name_of(form: ExportFormat) -> str:
@@ -41,17 +43,17 @@ def file_name_of(form: ExportFormat) -> str:
     return f"musicrs-leaderboard{_SUFFIX[form]}"
 
 
-def _sheet(rows: Sequence[TableRow], title: str) -> Sheet:
-    cells = tuple(
+def _table(rows: Sequence[TableRow], title: str) -> Table:
+    cells = (
         (
-            Cell(f"{row.label} (reported)" if row.kind == "reported" else row.label),
-            Cell(row.modality or NOTHING),
-            Cell(row.reads or NOTHING),
+            cell(f"{row.label} (reported)" if row.kind == "reported" else row.label),
+            cell(row.modality or UNDEFINED),
+            cell(row.reads or UNDEFINED),
             *(_score(row, metric) for metric in HEADLINE),
-            Cell(_group(row)),
-            Cell(str(row.n or NOTHING)),
-            Cell(percent(row.audio_coverage)),
-            Cell(percent(row.answered)),
+            cell(_group(row)),
+            cell(str(row.n or UNDEFINED)),
+            cell(percent_no_negative_zero(row.audio_coverage)),
+            cell(percent_no_negative_zero(row.answered)),
         )
         for row in rows
     )
@@ -59,21 +61,22 @@ def _sheet(rows: Sequence[TableRow], title: str) -> Sheet:
         f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
         "reported: results of the paper, which cannot be recomputed",
     )
-    columns = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
-    return Sheet(f"{title}: scores in % [95 % interval]", columns, cells, notes, n_text=3)
+    heads = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
+    caption = f"{title}: scores in % [95 % interval]"
+    return Table(caption, columns(*heads, n_left=3), tuple(map(Row, cells)), notes)
 
 
 def _score(row: TableRow, metric: str) -> Cell:
     value, standing = row.values.get(metric), row.standings.get(metric)
-    text = NOTHING if value is None else with_interval(value, row.interval.get(metric))
+    text = UNDEFINED if value is None else percent_with_interval(value, row.interval.get(metric))
     if standing is None or not row.is_ranked:
-        return Cell(text)
-    return Cell(text, "best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
+        return cell(text)
+    return cell(text, emphasis="best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
 
 
 def _group(row: TableRow) -> str:
     standing = row.standings.get(HEADLINE[0])
-    return str(standing.group) if standing is not None and row.is_ranked else NOTHING
+    return str(standing.group) if standing is not None and row.is_ranked else UNDEFINED
 
 
 def _csv(rows: Sequence[TableRow]) -> str:

@@ -16,13 +16,13 @@ import numpy as np
 from musicrs_metric.base.files import strict_json, to_json
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import AgainstChance, Standing
-from musicrs_metric.compare.systems import System
+from musicrs_metric.compare.standings import standings
+from musicrs_metric.compare.systems import Mask, System
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.run_card import Reads
 
 from .cache import code_version, write_bytes
 from .data import PoolDesign
-from .standings import Mask, standings
 
 Standings = Mapping[str, Mapping[str, Standing]]
 """Key of a row to metric to standing."""

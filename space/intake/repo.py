@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeGuard, get_args
 
+from musicrs_metric.base.paths import REPO_NAME
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.predictions import PREDICTIONS
 from musicrs_metric.runs.run_card import RUN_CARD
@@ -17,7 +17,7 @@ from .unpack import megabytes
 
 Kind = Literal["dataset", "model"]
 
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_LONGEST_PART = 96  # characters of an owner or a name on the Hub
 _FIELD = "repo"
 _PACKED = f"{PREDICTIONS}.gz"
 _TIMEOUT_S = 20.0
@@ -54,7 +54,7 @@ def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = 
         IntakeError: There is no such public repository, a file is missing, or a file is too large.
         UserError: The Hub does not answer.
     """
-    if not isinstance(repo, str) or not _REPO.fullmatch(repo):
+    if not _is_repo_id(repo):
         raise _refused(f"found {show(repo)}, expected owner/name")
     if kind not in get_args(Kind):
         raise _refused(f"found the kind {show(kind)}, expected {' or '.join(get_args(Kind))}")
@@ -91,6 +91,12 @@ def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = 
         raise UserError(f"{repo}: the Hub cannot be reached ({type(error).__name__}); try again later") from None
     page = f"{_HUB}/{'datasets/' if kind == 'dataset' else ''}{repo}/tree/{commit}"
     return Fetched(upload, card, page)
+
+
+def _is_repo_id(repo: object) -> TypeGuard[str]:
+    if not isinstance(repo, str) or not REPO_NAME.fullmatch(repo):
+        return False
+    return all(len(part) <= _LONGEST_PART for part in repo.split("/"))
 
 
 def _refused(message: str) -> IntakeError:

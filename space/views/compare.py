@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.genres import in_order
-from musicrs_metric.compare.formats import p_value
+from musicrs_metric.base.numbers import p_value
 from musicrs_metric.compare.results import Comparison, Effect, Pair
 
 from ..board.rows import SubmissionRow

@@ -32,12 +32,12 @@ SORTS: Mapping[str, str] = {
 NOTHING = numbers.UNDEFINED
 
 percent, points, plural = numbers.percent, numbers.points, numbers.plural
-points_interval, modality = numbers.points_interval, numbers.modality
+points_interval, modality = numbers.points_bounds, numbers.modality_label
 
 
 def metric(name: str) -> str:
     """Return a measure in the spelling of papers."""
-    return numbers.metric(name).replace("ndcg", "nDCG")
+    return numbers.measure_label(name).replace("ndcg", "nDCG")
 
 
 def bounds(interval: Bounds | None) -> str:

@@ -20,7 +20,7 @@ from musicrs_dataset.sources import resolve_source
 from musicrs_metric.answers.published import read_published
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.read import score_predictions
-from musicrs_metric.submit.bundle import pack
+from musicrs_metric.submit.bundle import build_bundle
 from tests.baselines.test_generative_protocols import Asker, Scripted
 from tests.baselines.toys import ROOT, Command, run_toy, thread
 
@@ -196,9 +196,9 @@ def test_what_holds_no_answers_is_told_in_one_line(finished: Path, dataset: Path
 
 def test_a_submission_holds_nothing_of_it(finished: Path) -> None:
     """What goes to a leaderboard is the same before and after, and no number of the rule is in it."""
-    before = pack(finished, {})
+    before = build_bundle(finished, {})
     values = set(reread(finished).other().values()) - {0.0, 1.0}
-    after = pack(finished, {})
+    after = build_bundle(finished, {})
     assert after == before
     numbers = {float(number) for number in re.findall(r"\d+\.\d{3,}", json.dumps(after.card))}
     assert values

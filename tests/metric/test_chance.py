@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from musicrs_metric.chance import ceiling, chance, expected_reciprocal_rank, hit_probability
+from musicrs_metric.chance import ceiling, chance
+from musicrs_metric.closed_forms import expected_reciprocal_rank, hit_probability
 from musicrs_metric.hits import Hits, hits_from_indices, hits_from_strings
 from musicrs_metric.measures import measure, measure_names
 

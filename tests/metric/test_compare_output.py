@@ -11,12 +11,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from musicrs_metric.base.numbers import p_value, percent_no_negative_zero, percent_with_interval
+from musicrs_metric.base.renderers.latex import latex_tables
+from musicrs_metric.base.renderers.markdown import markdown_sections
+from musicrs_metric.base.tables import Cell, Row, Table, cell, columns
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.cli import compare
-from musicrs_metric.compare.formats import p_value, percent, with_interval
 from musicrs_metric.compare.load import cutoffs_of, load_runs
-from musicrs_metric.compare.render import latex, markdown
-from musicrs_metric.compare.tables import Cell, Sheet
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import load_references
 
@@ -146,28 +147,31 @@ def test_tied_with_the_best_is_underlined(dataset: Path, make_run: Callable[...,
     assert r"\underline{91.67 [" in run(*arguments, "latex")
 
 
+def table(caption: str, cells: list[Cell], *others: str, notes: tuple[str, ...] = ()) -> Table:
+    return Table(caption, columns("System", "x", *others), (Row(tuple(cells)),), notes)
+
+
 def test_latex_escapes_names() -> None:
     """Every character that LaTeX reads as a command, and a bracket that would follow a line break, are made safe."""
-    sheet = Sheet(r"50 % of A_B", ("System", "x"), ((Cell(r"[a]&b_{c}#$~^\<>|", "best"), Cell("1")),), n_text=1)
-    text = latex([sheet])
+    text = latex_tables([table(r"50 % of A_B", [cell(r"[a]&b_{c}#$~^\<>|", emphasis="best"), cell("1")])])
     assert r"\caption{50 \% of A\_B}" in text
     assert (
         r"\textbf{[a]\&b\_\{c\}\#\$\textasciitilde{}\textasciicircum{}\textbackslash{}"
         r"\textless{}\textgreater{}\textbar{}} & 1 \\"
     ) in text
-    assert "\n{}[b] & 2 \\\\\n" in latex([Sheet("t", ("System", "x"), ((Cell("[b]"), Cell("2")),), n_text=1)])
+    assert "\n{}[b] & 2 \\\\\n" in latex_tables([table("t", [cell("[b]"), cell("2")])])
 
 
 def test_latex_sets_minus_signs() -> None:
     """A negative number gets a minus, a name keeps its hyphens."""
-    sheet = Sheet("t", ("System", "x"), ((Cell("clap-2-b"), Cell("-0.21 [-3.62, 3.18]")),))
-    assert r"clap-2-b & $-$0.21 [$-$3.62, 3.18] \\" in latex([sheet])
+    text = latex_tables([table("t", [cell("clap-2-b"), cell("-0.21 [-3.62, 3.18]")])])
+    assert r"clap-2-b & $-$0.21 [$-$3.62, 3.18] \\" in text
 
 
 def test_latex_is_a_booktabs_table() -> None:
     """Rules of booktabs, text left and figures right, notes below."""
-    sheet = Sheet("t", ("System", "x", "y"), ((Cell("A"), Cell("1"), Cell("2", "tied")),), ("a note",), n_text=1)
-    assert latex([sheet]).splitlines()[1:] == [
+    cells = [cell("A"), cell("1"), cell("2", emphasis="tied")]
+    assert latex_tables([table("t", cells, "y", notes=("a note",))]).splitlines()[1:] == [
         r"\begin{table}",
         r"\centering",
         r"\caption{t}",
@@ -183,9 +187,9 @@ def test_latex_is_a_booktabs_table() -> None:
     ]
 
 
-def test_markdown_of_a_sheet() -> None:
+def test_markdown_of_a_table() -> None:
     """A heading, the table, the notes; a line break in a name does not break the row."""
-    text = markdown([Sheet("t", ("System", "x"), ((Cell("A\nB"), Cell("1", "best")),), ("a note",), n_text=1)])
+    text = markdown_sections([table("t", [cell("A\nB"), cell("1", emphasis="best")], notes=("a note",))])
     assert text.splitlines() == ["### t", "", "| System | x |", "|---|---:|", "| A B | **1** |", "", "a note  "]
 
 
@@ -229,9 +233,9 @@ def test_cutoffs_come_from_the_metrics() -> None:
 
 def test_numbers() -> None:
     """Per cent with two decimals and no minus zero; p values with three, never 0."""
-    assert (percent(0.16512), percent(-1e-9), percent(None)) == ("16.51", "0.00", "–")
-    assert with_interval(0.01, (-0.02, 0.03), signed=True) == "+1.00 [-2.00, 3.00]"
-    assert (with_interval(0.0, None, signed=True), with_interval(-0.01, None, signed=True)) == ("0.00", "-1.00")
+    assert tuple(map(percent_no_negative_zero, (0.16512, -1e-9, None))) == ("16.51", "0.00", "–")
+    assert percent_with_interval(0.01, (-0.02, 0.03), signed=True) == "+1.00 [-2.00, 3.00]"
+    assert [percent_with_interval(value, None, signed=True) for value in (0.0, -0.01)] == ["0.00", "-1.00"]
     assert (p_value(0.0318), p_value(0.0004), p_value(1.0)) == (".032", "< .001", "1.000")
 
 

@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from musicrs_metric.compare.pairs import all_pairs, compare_pairs, take_sample
-from musicrs_metric.compare.power import detectable_difference
 from musicrs_metric.compare.ranks import rank_bounds, rank_groups, ranks
-from musicrs_metric.compare.significance import flipped_sums, holm, sign_flip_p, t_test
+from musicrs_metric.compare.significance import detectable_difference, flipped_sums, holm, sign_flip_p, t_test
 from musicrs_metric.intervals import BOOTSTRAP_SAMPLE
 
 

@@ -14,7 +14,7 @@ import pytest
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.measures import measure_names
 from musicrs_metric.report.build import build_report
-from musicrs_metric.runs.filled_scores import Filled, score_filled
+from musicrs_metric.runs.filled_scores import FilledScores, score_filled
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.read import ScoredRun, score_predictions
 from musicrs_metric.runs.references import References
@@ -36,7 +36,7 @@ def scored(references: References, *predictions: Prediction, **settings: Any) ->
     return score_predictions(predictions, references, k=K, confidence=None, **settings)
 
 
-def filled(references: References, *predictions: Prediction, **settings: Any) -> Filled:
+def filled(references: References, *predictions: Prediction, **settings: Any) -> FilledScores:
     found = scored(references, *predictions, **settings).filled
     assert found is not None
     return found

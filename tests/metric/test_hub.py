@@ -14,7 +14,7 @@ import yaml
 from huggingface_hub import EvalResultEntry, ModelCard, parse_eval_result_entries
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 from musicrs_metric.hub.benchmark import eval_yaml
 from musicrs_metric.hub.pull import ModelFiles, results_path, updated
@@ -81,13 +81,13 @@ def test_why_a_file_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     """That nothing is asked offline is told as it is; what the client says otherwise ends with a sentence or a word."""
     absent = LocalEntryNotFoundError("Cannot find it on the local disk. Please check your connection.")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    assert why_absent(absent) == "Cannot find it on the local disk. Please check your connection."
-    assert why_absent(OSError("No such thing.\n\nWhat you asked for is " + "very " * 99)) == "No such thing"
-    assert why_absent(OSError("very " * 99)) == "very " * 39 + "very ..."
-    assert why_absent(OSError()) == "OSError"
+    assert missing_file_reason(absent) == "Cannot find it on the local disk. Please check your connection."
+    assert missing_file_reason(OSError("No such thing.\n\nWhat you asked for is " + "very " * 99)) == "No such thing"
+    assert missing_file_reason(OSError("very " * 99)) == "very " * 39 + "very ..."
+    assert missing_file_reason(OSError()) == "OSError"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert why_absent(absent) == "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
-    assert why_absent(OSError("No space left on device")) == "No space left on device"
+    assert missing_file_reason(absent) == "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
+    assert missing_file_reason(OSError("No space left on device")) == "No space left on device"
 
 
 def entries(text: str | bytes | None) -> list[EvalResultEntry]:

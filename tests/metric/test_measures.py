@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from musicrs_metric.closed_forms import discounts, ideal_dcg
 from musicrs_metric.hits import Hits, hits_from_indices
-from musicrs_metric.measures import check_cutoffs, discounts, ideal_dcg, measure, measure_names
+from musicrs_metric.measures import check_cutoffs, measure, measure_names
 
 POOL = 30
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from musicrs_metric.chance import chance, chance_test, verdict
 from musicrs_metric.hits import Hits
-from musicrs_metric.measures import Floats, measure, measure_names
+from musicrs_metric.measures import Floats, measure, measure_names, named_measure
 from musicrs_metric.random_orders import Pools, kinds_of, null_distribution
 from musicrs_metric.scoring import score
 
@@ -55,7 +55,7 @@ def test_every_tail_against_all_orders(kinds: list[Kind]) -> None:
     """At every value that occurs, both tails count it in. Only values closer than the grid resolves count as equal."""
     pools = kinds_of(kinds)
     for name, sums in all_orders(kinds).items():
-        null = null_distribution(name, pools)
+        null = null_distribution(named_measure(name), pools)
         near = 2 * null.slack + 1e-9
         assert near < 1e-3 or null.step * round(1 / null.step) == pytest.approx(1)
         for total in np.unique(sums.round(12)):
@@ -92,7 +92,9 @@ def test_mean_of_the_distribution_is_the_chance_level(name: str) -> None:
     nowhere = np.zeros(0, dtype=np.int64)
     levels = chance(Hits(nowhere, nowhere, relevant, relevant, sizes, none, none, none.astype(bool)), (1, 5, 20))
     assert levels is not None
-    null = null_distribution(name, kinds_of(zip(sizes.tolist(), relevant.tolist(), relevant.tolist(), strict=True)))
+    null = null_distribution(
+        named_measure(name), kinds_of(zip(sizes.tolist(), relevant.tolist(), relevant.tolist(), strict=True))
+    )
     places = null.start + null.step * np.arange(len(null.cumulative) - 1)
     assert np.diff(null.cumulative) @ places == pytest.approx(levels[name].sum(), abs=1e-6)
 

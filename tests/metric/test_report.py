@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from musicrs_metric.base.tables import Cell, Row, Table
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.errors import UserError
 from musicrs_metric.hits import hits_from_strings
-from musicrs_metric.report.axes import ticks
 from musicrs_metric.report.build import Report, build_report
 from musicrs_metric.report.cases import judge
 from musicrs_metric.report.coverage import bins
-from musicrs_metric.report.document import Block, Case, Cell, Figure, Row, Table, Text
+from musicrs_metric.report.document import Block, Case, Figure, Text
+from musicrs_metric.report.mrr import ticks
 from musicrs_metric.runs.references import load_references
 
 from .report_toy import COUNT_RANKS, NAME, Toy, write_run, write_toy

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from musicrs_metric.markdown import escaped
+from musicrs_metric.base.text import escape_markdown
 from musicrs_metric.report.build import build_report
 from musicrs_metric.report.write import write_report
 
@@ -165,7 +165,7 @@ def test_tables_of_markdown_keep_their_columns(folder: Path) -> None:
     ],
 )
 def test_markdown_takes_text_as_text(text: str, expected: str) -> None:
-    assert escaped(text) == expected
+    assert escape_markdown(text) == expected
 
 
 def test_files_are_the_same_from_one_run_to_the_next(folder: Path, tmp_path: Path) -> None:

@@ -10,15 +10,14 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.options import ModalityOption, ParadigmOption, ReadsOption
-from musicrs_metric.runs.run_card import Modality, Paradigm, Reads, write_run_card
-from musicrs_metric.submit.bundle import Parcel
-from musicrs_metric.submit.leaderboard import Board, board_address
+from musicrs_metric.runs.run_card import write_run_card
+from musicrs_metric.submit.bundle import Bundle
+from musicrs_metric.submit.leaderboard import LeaderboardClient, leaderboard_url
 from musicrs_metric.submit.repo import inbox_files
 from space.board.board import Board as Ranking
 from space.board.cache import Cache
@@ -110,7 +109,7 @@ def test_a_strangers_path(cli: Cli, served: tuple[str, LocalStore], tmp_path: Pa
     (tmp_path / "predictions.jsonl").write_text(written, encoding="utf-8")
     options = ("--name", "awk", "--modality", "query_only", "--paradigm", "traditional", "--reads", "thread")
     assert cli(tmp_path / "predictions.jsonl", "--space", address, *options).code == 0
-    rows = {row["name"]: row for row in Board(address).call("leaderboard", {"reported": False})}
+    rows = {row["name"]: row for row in LeaderboardClient(address).call("leaderboard", {"reported": False})}
     # Relevant at ranks 1 and 3 of 4, 3 of 4, none, 2 of 5, 1 and 4 of 4, 1 of 5: the first of them, inverted, over six.
     assert rows["awk"]["values"]["mrr"] == pytest.approx((1 + 1 / 3 + 0 + 1 / 2 + 1 + 1) / 6)
     again = recompute(toy_data(), store, Cache(store.folder.parent / "cache"))
@@ -164,7 +163,7 @@ def test_dry_run(cli: Cli, run: Path) -> None:
         ((), "expected one of --space"),
         (("--space", "http://127.0.0.1:9", "--repo", "org/x"), "expected one of --space"),
         (("--space", "http://127.0.0.1:9"), "cannot be reached"),
-        (("--space", "ftp://x"), "expected the board's address"),
+        (("--space", "ftp://x"), "expected the leaderboard's URL"),
         (("--repo", "results"), "--repo is 'results', expected owner/name"),
         (("--repo", "org/results"), "HF_HUB_OFFLINE is set"),
     ],
@@ -193,7 +192,7 @@ ANSWERS = {
 }
 TOLD = {
     "no board": "no leaderboard answers there",
-    "too large": "larger than the board takes",
+    "too large": "larger than the leaderboard accepts",
     "broken": "answered 500; try again later",
     "a page": "no leaderboard answers there",
     "no event": "no leaderboard answers there",
@@ -202,7 +201,7 @@ TOLD = {
     "a deep start": "no leaderboard answers there",
     "a deep end": "no leaderboard answers there",
     "an error": "Too many; try ?[31m later",
-    "no words": "does not say why",
+    "no words": "failed without a reason",
 }
 
 
@@ -229,13 +228,13 @@ def test_what_a_server_may_answer(kind: str) -> None:
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    board = Board(f"http://127.0.0.1:{server.server_port}", timeout_s=5)
+    client = LeaderboardClient(f"http://127.0.0.1:{server.server_port}", timeout_s=5)
     try:
         if kind == "a beat":
-            assert board.call("submit", {}) == 1
+            assert client.call("submit", {}) == 1
             return
         with pytest.raises(UserError) as raised:
-            board.call("submit", {})
+            client.call("submit", {})
         assert TOLD[kind] in str(raised.value)
         assert str(raised.value).isprintable()
     finally:
@@ -246,7 +245,7 @@ def test_what_a_server_may_answer(kind: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({"state": ["stored"]}, "answered something else"),
+        ({"state": ["stored"]}, "no state of the submission"),
         ({"state": "refused", "faults": ["x", {"text": 5}], "n_faults": "\x1b"}, "refused: 2 faults"),
         ({"state": "refused", "faults": 5}, "refused: 0 faults"),
         ({"state": "stored", "row": "x", "warnings": 5}, "stored: "),
@@ -259,7 +258,7 @@ def test_a_judgement_of_another_form(
     answer: Any, told: str, cli: Cli, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever a board says of a submission is told in words that are safe for a terminal."""
-    monkeypatch.setattr(Board, "call", lambda *_: answer)
+    monkeypatch.setattr(LeaderboardClient, "call", lambda *_: answer)
     done = cli(run, "--space", "http://127.0.0.1:1")
     assert told in done.out + done.err
     assert all(line.isprintable() for line in (done.out + done.err).splitlines())
@@ -267,17 +266,8 @@ def test_a_judgement_of_another_form(
 
 def test_addresses() -> None:
     """A Space has its own host; an address is taken without what follows it."""
-    assert board_address("MusiCRS-Team/leader_board.v2") == "https://musicrs-team-leader-board-v2.hf.space"
-    assert board_address("http://127.0.0.1:7860/?tab=submit") == "http://127.0.0.1:7860"
-
-
-def test_options_are_the_choices_of_the_card() -> None:
-    """The command line offers what a run card may say."""
-    pairs: list[tuple[Any, Any]] = [
-        (ModalityOption, Modality), (ParadigmOption, Paradigm), (ReadsOption, Reads),
-    ]  # fmt: skip
-    for option, choices in pairs:
-        assert tuple(option) == get_args(choices)
+    assert leaderboard_url("MusiCRS-Team/leader_board.v2") == "https://musicrs-team-leader-board-v2.hf.space"
+    assert leaderboard_url("http://127.0.0.1:7860/?tab=submit") == "http://127.0.0.1:7860"
 
 
 def test_pull_request_to_the_repository(run: Path, tmp_path: Path) -> None:
@@ -303,7 +293,7 @@ def test_places_in_the_inbox() -> None:
     folders = {
         path.rpartition("/")[0]
         for name in ("../../x", "..", "Ünï", "a" * 500)
-        for path in inbox_files(Parcel(b"", {"name": name}, 0, ()))
+        for path in inbox_files(Bundle(b"", {"name": name}, 0, ()))
     }
     assert all(folder.count("/") == 1 and folder.startswith("inbox/") and len(folder) < 80 for folder in folders)
     assert not any("." in folder for folder in folders)

@@ -17,6 +17,7 @@ import pytest
 
 from musicrs_metric.compare import HEADLINE, System, compare
 from musicrs_metric.compare.results import Standing
+from musicrs_metric.compare.standings import standings
 from musicrs_metric.errors import UserError
 from musicrs_metric.paper.tables import OVERALL, published_chance, table1
 from musicrs_metric.runs.predictions import Prediction
@@ -28,7 +29,6 @@ from space.board.labels import labels
 from space.board.pairing import Pairing, modality_gains
 from space.board.ranking import Member, StandingsCache
 from space.board.rows import SubmissionRow
-from space.board.standings import standings
 from space.board.table_rows import SORTS, RowQuery, TableRow, table_rows
 from space.board.threads import place, rankings_of, relevant_places
 from space.service import LeaderboardService, plain_row

@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 
 from musicrs_dataset.repo.build import build
 from musicrs_metric.errors import UserError
-from musicrs_metric.submit.leaderboard import Board
+from musicrs_metric.submit.leaderboard import LeaderboardClient
 from space.push import ROOM, push
 
 from ..dataset.support import ABOUT, TINY, environment, evaluate, run
@@ -124,7 +124,7 @@ print(json.dumps(sorted(sys.modules[name].__file__ for name in names)))
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     try:
-        rows = _ask(Board(f"http://127.0.0.1:{port}", timeout_s=20), process)
+        rows = _ask(LeaderboardClient(f"http://127.0.0.1:{port}", timeout_s=20), process)
         process.terminate()
         assert process.wait(20) == 0  # an orderly end, at which a store commits what waits
     finally:
@@ -135,7 +135,7 @@ print(json.dumps(sorted(sys.modules[name].__file__ for name in names)))
     assert rows[0]["values"]["recall@20"] == pytest.approx(3 / 4)
 
 
-def _ask(board: Board, process: subprocess.Popen[str]) -> list[dict[str, Any]]:
+def _ask(board: LeaderboardClient, process: subprocess.Popen[str]) -> list[dict[str, Any]]:
     end = time.monotonic() + 90
     while time.monotonic() < end and process.poll() is None:
         try:

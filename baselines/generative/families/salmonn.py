@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from musicrs_dataset.audio.cutting import Samples
-from musicrs_metric.base.hub_errors import why_absent
+from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
 from ...audio_text.checkpoint_files import BEATS_SOURCE, CheckpointFile, find_beats, find_file
@@ -118,7 +118,7 @@ class SalmonnListener(TransformersListener):
             return super().tokenizer
         except (ImportError, OSError, ValueError) as error:
             raise UserError(
-                f"--vicuna {self.folder}: its tokenizer cannot be loaded ({why_absent(error)}); "
+                f"--vicuna {self.folder}: its tokenizer cannot be loaded ({missing_file_reason(error)}); "
                 "expected a tokenizer.model, and the packages sentencepiece and protobuf"
             ) from error
 
