@@ -29,10 +29,10 @@ from musicrs_metric.runs.predictions import Prediction, format_line
 from musicrs_metric.runs.references import References
 from space.board.board import Board
 from space.board.data import load_data
-from space.board.lines import Query, lines
 from space.board.pairing import Pairing
+from space.board.table_rows import RowQuery, table_rows
 from space.board.threads import rankings_of
-from space.intake import Form, take
+from space.intake import SubmissionForm, take
 from space.settings import Limits
 from space.store.local import LocalStore
 
@@ -89,9 +89,9 @@ def prediction_file(references: References, seed: int, skill: float) -> bytes:
     return "".join(made).encode()
 
 
-def form(i: int) -> Form:
+def form(i: int) -> SubmissionForm:
     """What is said of the submission of number i: every third is another modality of one system."""
-    return Form(name=f"System {i // 3}", modality=_MODALITIES[i % 3], paradigm="retrieval", reads="thread")
+    return SubmissionForm(name=f"System {i // 3}", modality=_MODALITIES[i % 3], paradigm="retrieval", reads="thread")
 
 
 def fill(folder: Path, submissions: int) -> None:
@@ -118,9 +118,9 @@ def _read(folder: Path, state: str) -> None:
     snapshot = _timed("  ready", board.snapshot)
     keys = [row.key for row in snapshot.rows]
     thread = data.designs[0].references.thread_ids[0]
-    _timed("  table", lambda: lines(board, Query()))
-    _timed("  table of a genre", lambda: lines(board, Query(genre="Jazz")))
-    _timed("  the same again", lambda: lines(board, Query(genre="Jazz")))
+    _timed("  table", lambda: table_rows(board, RowQuery()))
+    _timed("  table of a genre", lambda: table_rows(board, RowQuery(genre="Jazz")))
+    _timed("  the same again", lambda: table_rows(board, RowQuery(genre="Jazz")))
     _timed("  two rows compared", lambda: Pairing(board)(keys[0], keys[-1]))
     _timed("  one thread by all", lambda: rankings_of(board, thread))
     print(f"  {'peak memory':<20}{_peak_megabytes():9.0f} MB")

@@ -20,8 +20,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.board import fill, make_dataset
-from space.factory import open_desk
-from space.settings import Settings
+from space.factory import make_service
+from space.settings import LeaderboardSettings
 from space.views.address import TABS
 from tests.browser.conftest import FLAGS, Server
 
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         make_dataset(dataset)
         fill(Path(folder), given.rows)
         # Judged beforehand: a board that is started again finds its scores on disk.
-        open_desk(Settings(dataset=str(dataset), results=Path(folder))).board.snapshot()
+        make_service(LeaderboardSettings(dataset=str(dataset), results=Path(folder))).board.snapshot()
         board = Server("-m", "space", "--port", "PORT", "--results", folder, "--dataset", dataset)
         empty = Server("-c", _EMPTY)
         try:

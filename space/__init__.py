@@ -1,1 +1,1 @@
-"""The leaderboard: takes submissions in, keeps them, scores them, and shows them beside chance and the paper."""
+"""Leaderboard: stores submissions, computes their scores, and shows them with chance and reported results."""

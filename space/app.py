@@ -1,7 +1,8 @@
-"""The page, wired: an address comes in, the parts that it names go out. `views` renders, `desk` and `board` know."""
+"""Gradio app of the leaderboard: reads the URL, renders what it names with `views`, and serves the endpoints."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,149 +12,174 @@ from starlette.middleware import Middleware
 
 from musicrs_metric.errors import UserError
 
-from .factory import open_desk
-from .service import Desk
-from .settings import Settings
+from .factory import make_service
+from .service import LeaderboardService
+from .settings import LeaderboardSettings
 from .views.address import TABS, Address
-from .views.conversations import Conversations
-from .views.files import file_of
+from .views.dataset_threads import DatasetThreads
+from .views.leaderboard import download
 from .views.page import Page
 from .views.submit import intro
 from .web.api import caller_at, expose, in_one_sentence
 from .web.errors import handlers
-from .web.middleware import Blocks, Gate
-from .web.public import routes
-from .web.submit_form import SubmitForm
+from .web.middleware import Blocks, RequestLimits
+from .web.public import PublicRoutes
+from .web.submit_form import SubmitPanel
 
-_HERE = Path(__file__).parent
-_HOUR_S = 3_600  # after which an upload is removed from the disk; what was taken lies in the store
+_FOLDER = Path(__file__).parent
+_HOUR_S = 3_600  # age at which gradio deletes an upload from the disk; submissions are in the store
 
 
-def build(desk: Desk, page: Page) -> gr.Blocks:
-    """Make the page and the endpoints for programs.
+def build(service: LeaderboardService, page: Page) -> gr.Blocks:
+    """Build the page and the endpoints for programs.
 
     Args:
-        desk: The board with its limits.
-        page: What is shown of it.
+        service: The leaderboard.
+        page: Renders the tabs.
     """
 
-    def file(asked: Any) -> dict[str, str]:
+    def file(sent: Any) -> dict[str, str]:
         with in_one_sentence():
-            named = _names(asked)
-            return file_of(desk, page.settle(Address.read(_names(named.get("address")))), named.get("what"))
+            values = _mapping(sent)
+            address = page.normalise_address(Address.read(_mapping(values.get("address"))))
+            return download(service, address, values.get("what"))
 
     with Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
-        frame = _sheet(elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file])
+        header = html_panel(
+            elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file]
+        )
         tabs: dict[str, gr.Column] = {}
-        sheets: dict[str, gr.HTML] = {}
+        panels: dict[str, gr.HTML] = {}
         plots: dict[str, gr.Plot] = {}
         below: dict[str, gr.HTML] = {}
         for name in TABS:
             with gr.Column(visible=name == TABS[0], elem_id=f"tab-{name}", elem_classes="tab") as tabs[name]:
-                sheets[name] = _sheet()
+                panels[name] = html_panel()
                 if name in ("compare", "genres"):
                     plots[name] = gr.Plot(show_label=False, container=False, elem_id=f"plot-{name}")
-                    below[name] = _sheet()
+                    below[name] = html_panel()
                 if name == "submit":
-                    SubmitForm(desk, _sheet)
-        drawer, notice = _sheet(elem_id="drawer"), _sheet(elem_id="notice")
-        single = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
-        said = intro(len(desk.board.data.designs[0].references), desk.settings.limits)
+                    SubmitPanel(service, html_panel)
+        drawer, notice = html_panel(elem_id="drawer"), html_panel(elem_id="notice")
+        without_plot = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
+        introduction = intro(len(service.board.data.designs[0].references), service.settings.limits)
 
-        def show(given: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
-            asked = Address.read(given)
-            here = page.settle(asked)
-            made: dict[Any, Any] = {tab: gr.update(visible=name == here.tab) for name, tab in tabs.items()}
-            made |= {frame: page.frame(here, asked, Address.unknown(given)), drawer: page.details(here)}
-            made[notice] = page.for_owners() if _is_owner(desk, request) else ""
-            if here.tab == "submit":
-                made[sheets["submit"]] = said
-            elif here.tab in plots:
-                shown = page.compare(here) if here.tab == "compare" else page.genres(here)
-                made[sheets[here.tab]], made[below[here.tab]] = shown.above, shown.below
-                made[plots[here.tab]] = gr.update(value=shown.figure, visible=shown.figure is not None)
+        def show(sent: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
+            requested = Address.read(sent)
+            address = page.normalise_address(requested)
+            updates: dict[Any, Any] = {tab: gr.update(visible=name == address.tab) for name, tab in tabs.items()}
+            updates[header] = page.header(address, requested, Address.unknown(sent))
+            updates[drawer] = page.details(address)
+            updates[notice] = page.for_owners() if _is_owner(service, request) else ""
+            if address.tab == "submit":
+                updates[panels["submit"]] = introduction
+            elif address.tab in plots:
+                plotted = page.compare(address) if address.tab == "compare" else page.genres(address)
+                updates[panels[address.tab]], updates[below[address.tab]] = plotted.above, plotted.below
+                updates[plots[address.tab]] = gr.update(value=plotted.figure, visible=plotted.figure is not None)
             else:
-                made[sheets[here.tab]] = single[here.tab](here)
-            return made
+                updates[panels[address.tab]] = without_plot[address.tab](address)
+            return updates
 
         def navigate(event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
             with in_one_sentence():
-                return show(_names(event._data), request)
+                return show(_mapping(event._data), request)
 
-        def arrive(request: gr.Request) -> dict[Any, Any]:
+        def load(request: gr.Request) -> dict[Any, Any]:
             with in_one_sentence():
                 return show(dict(request.query_params), request)
 
-        outputs = [frame, drawer, notice, *tabs.values(), *sheets.values(), *plots.values(), *below.values()]
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
-        for event, answer in ((frame.input, navigate), (blocks.load, arrive)):
-            event(answer, None, outputs, trigger_mode="multiple", **quiet).then(None, js="() => space.shown()")
-        expose(desk)
+        outputs = [header, drawer, notice, *tabs.values(), *panels.values(), *plots.values(), *below.values()]
+        options: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+        for event, answer in ((header.input, navigate), (blocks.load, load)):
+            event(answer, None, outputs, trigger_mode="multiple", **options).then(None, js="() => space.shown()")
+        expose(service)
     blocks.queue(max_size=None, default_concurrency_limit=None)
     return blocks
 
 
-def serve(settings: Settings, *, host: str, port: int) -> None:
+def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
     """Serve the leaderboard until it is stopped.
 
     Args:
-        settings: Which leaderboard.
-        host: Address to listen on.
+        settings: The leaderboard to serve.
+        host: IP address to listen on.
         port: Port to listen on.
 
     Raises:
-        UserError: The dataset cannot be read, or the port is taken.
+        UserError: The dataset cannot be read, or the port is in use.
     """
-    desk = open_desk(settings)
-    desk.board.snapshot()  # the first reader need not wait
-    page = Page(desk.board, Conversations(settings.dataset))
+    service = make_service(settings)
+    service.board.snapshot()  # computed now, so that the first visitor need not wait
+    page = Page(service.board, DatasetThreads(settings.dataset))
     try:
-        build(desk, page).launch(server_name=host, server_port=port, **launch_options(desk, page))
+        launch(build(service, page), service, page, server_name=host, server_port=port)
     except OSError as error:
-        raise UserError(f"port {port} of {host} cannot be used; it may be taken: give another with --port") from error
+        raise UserError(
+            f"port {port} of {host} cannot be used; it may be in use: choose another with --port"
+        ) from error
 
 
-def launch_options(desk: Desk, page: Page) -> dict[str, Any]:
-    """What `gr.Blocks.launch` needs to serve the page as it is meant to look, and no more than it is meant to give.
+def launch(blocks: gr.Blocks, service: LeaderboardService, page: Page, **options: Any) -> tuple[Any, str, str]:
+    """Launch an app with the looks and the limits of the leaderboard.
 
     Args:
-        desk: The board with its limits.
-        page: Whose clips may be fetched.
+        blocks: The app.
+        service: The leaderboard.
+        page: Its clips may be downloaded.
+        options: Further arguments of `gr.Blocks.launch`.
+
+    Returns:
+        The result of `gr.Blocks.launch`: the server app, its local URL and its public URL.
     """
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    if not service.settings.behind_proxy:
+        # uvicorn believes X-Forwarded-For of every local caller, which would give each header an allowance of its own.
+        os.environ["FORWARDED_ALLOW_IPS"] = ""
+    launched: tuple[Any, str, str] = blocks.launch(**options, **launch_options(service, page))
+    return launched
+
+
+def launch_options(service: LeaderboardService, page: Page) -> dict[str, Any]:
+    """Return the arguments of `gr.Blocks.launch` for looks, routes and limits.
+
+    Args:
+        service: The leaderboard.
+        page: Its clips may be downloaded.
+    """
+    style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["ui-monospace", "monospace"]}
     return {
         # Not as `css`: Gradio writes a prefix before every comma, also before those within `:is(...)`.
         "head": f"<style>{style}</style><script>{script}</script>",
-        # No font of the theme's own is fetched from elsewhere, and its soft text and its button can be read.
+        # Fonts of the system, because the theme's own come from another server; darker soft text and button.
         "theme": gr.themes.Base(primary_hue="blue", **fonts).set(
             body_text_color_subdued="*neutral_600",
             button_primary_background_fill="*primary_600",
             button_primary_background_fill_hover="*primary_700",
         ),
-        "allowed_paths": [str(page.conversations.folder)],
-        "max_file_size": desk.settings.limits.upload_bytes,
+        "allowed_paths": [str(page.dataset.folder)],
+        "max_file_size": service.settings.limits.upload_bytes,
         "app_kwargs": {
-            "routes": routes(desk),
+            "routes": PublicRoutes(service).routes(),
             "exception_handlers": handlers(),
-            "middleware": [Middleware(Gate, desk=desk)],
+            "middleware": [Middleware(RequestLimits, service=service)],
         },
-        "enable_monitoring": False,  # its page is open to all, and prints the address of another into the log
+        "enable_monitoring": False,  # gradio's page about calls is public, and its log shows the URL of a second one
         "footer_links": ["api"],
         "ssr_mode": False,
         "show_error": True,
     }
 
 
-def _is_owner(desk: Desk, request: gr.Request) -> bool:
-    return caller_at(desk, request) in {f"user {name}" for name in desk.settings.owners}
-
-
-def _names(sent: Any) -> Mapping[str, Any]:
-    """Names and values as somebody sent them; whatever else was sent names nothing."""
-    return sent if isinstance(sent, dict) else {}
-
-
-def _sheet(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:
-    """A part of the page; what stands in it is laid out by `page.css` alone."""
+def html_panel(*, js_on_load: str | None = None, **options: Any) -> gr.HTML:
+    """Return an HTML component without gradio's style; `page.css` lays out its content."""
     return gr.HTML(js_on_load=js_on_load, apply_default_css=False, elem_classes="sheet", **options)
+
+
+def _is_owner(service: LeaderboardService, request: gr.Request) -> bool:
+    return caller_at(service, request) in {f"user {name}" for name in service.settings.owners}
+
+
+def _mapping(sent: Any) -> Mapping[str, Any]:
+    """Return a mapping as it was sent, and an empty one for everything else."""
+    return sent if isinstance(sent, dict) else {}

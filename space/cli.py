@@ -1,4 +1,4 @@
-"""`python -m space`: serve the leaderboard, or compute its scores again."""
+"""Command line `python -m space`: serve the leaderboard, recompute its scores, push it to the Hub."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import typer
 
 from musicrs_metric.errors import UserError, count, front_door, plain, show
 
-from .settings import Settings, from_environment
+from .settings import LeaderboardSettings, from_environment
 
 app = typer.Typer(
     name="space",
-    help="The leaderboard.",
+    help="Leaderboard of MusiCRS.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 Dataset = Annotated[
-    str | None, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name. [MUSICRS_DATASET]")
+    str | None, typer.Option("--dataset", "-d", help="Directory of a built dataset, or its name. [MUSICRS_DATASET]")
 ]
 Results = Annotated[Path | None, typer.Option("--results", help="Folder of the submissions. [RESULTS_DIR, or results]")]
 _SHOWN = 20
@@ -30,11 +30,11 @@ _SHOWN = 20
 def serve(
     context: typer.Context,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 7860,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="IP address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     results: Results = None,
     dataset: Dataset = None,
 ) -> None:
-    """Serve the leaderboard; stop it with Ctrl-C at any time, nothing is lost."""
+    """Serve the leaderboard. Stop it with Ctrl-C at any time; no submission is lost."""
     if context.invoked_subcommand is not None:
         return
     from .app import serve as serve_app
@@ -44,7 +44,7 @@ def serve(
 
 @app.command()
 def recompute(results: Results = None, dataset: Dataset = None) -> None:
-    """Compute every score again from the stored predictions; exit code 1 where one differs or a file is set aside."""
+    """Recompute every score from the stored predictions. Exit code 1: a score differs, or a file is set aside."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -56,40 +56,42 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
 
     settings = _settings(results, dataset)
     if not (settings.results / SUBMISSIONS).is_dir():
-        raise UserError(f"{settings.results}: holds no {SUBMISSIONS}; name the folder of the board with --results")
+        raise UserError(
+            f"{settings.results}: found no folder {SUBMISSIONS}; name the folder of the leaderboard with --results"
+        )
     data = load_data(settings.dataset)
     store = LocalStore(settings.results / SUBMISSIONS)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("scoring", total=None)
-        done = recompute_all(
+        result = recompute_all(
             data,
             store,
             Cache(settings.results / CACHE),
-            lambda n, of: progress.update(task, completed=n, total=of),
+            lambda n, total: progress.update(task, completed=n, total=total),
         )
-    for difference in done.differences[:_SHOWN]:
+    for difference in result.differences[:_SHOWN]:
         name = plain(difference.entry.card.name)
         before, now = show(difference.before), show(difference.now)
         typer.echo(f"{name} ({difference.entry.key[:12]}): {difference.what} was {before}, is {now}")
-    if len(done.differences) > _SHOWN:
-        typer.echo(f"and {count(len(done.differences) - _SHOWN, 'more difference')}")
-    for file in done.set_aside:
+    if len(result.differences) > _SHOWN:
+        typer.echo(f"and {count(len(result.differences) - _SHOWN, 'more difference')}")
+    for file in result.set_aside:
         typer.echo(f"set aside: {file.file if file.file.isprintable() else show(file.file)}: {file.reason}")
-    kept = done.n - done.n_new
+    compared = result.n - result.n_new
     typer.echo(
-        f"{count(done.n, 'submission')} scored; {count(len(done.differences), 'difference')} from the scores kept of "
-        f"{kept}, {count(len(done.set_aside), 'file')} set aside"
+        f"{count(result.n, 'submission')} scored; {count(len(result.differences), 'difference')} from "
+        f"{compared} cached scores, {count(len(result.set_aside), 'file')} set aside"
     )
-    if done.differences or done.set_aside:
+    if result.differences or result.set_aside:
         raise typer.Exit(1)
 
 
 @app.command()
 def push(
-    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The Space; made if it does not exist.")],
-    private: Annotated[bool, typer.Option("--private", help="A Space that is made is private.")] = False,
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The Space, created if it is missing.")],
+    private: Annotated[bool, typer.Option("--private", help="Create a new Space as private.")] = False,
 ) -> None:
-    """Put the leaderboard on the Hub as a Space."""
+    """Push the leaderboard to the Hub as a Space."""
     from .push import push as push_space
 
     pushed = push_space(repo, private=private)
@@ -103,6 +105,6 @@ def main() -> None:
     front_door(app)
 
 
-def _settings(results: Path | None, dataset: str | None) -> Settings:
+def _settings(results: Path | None, dataset: str | None) -> LeaderboardSettings:
     settings = from_environment()
     return replace(settings, results=results or settings.results, dataset=dataset or settings.dataset)

@@ -1,15 +1,15 @@
-"""From settings to a board that works: its data, its store, its limits."""
+"""Build a service from settings: data, store, leaderboard and limits."""
 
 from __future__ import annotations
 
 from musicrs_metric.errors import UserError
 
 from .board.board import Board
-from .board.data import Data, load_data
-from .intake import Form, take
-from .service import Desk
-from .settings import Settings
-from .store import Store
+from .board.data import LeaderboardData, load_data
+from .intake import SubmissionForm, take
+from .service import LeaderboardService
+from .settings import LeaderboardSettings
+from .store import SubmissionStore
 from .store.local import LocalStore
 from .submission import Submission
 
@@ -17,38 +17,38 @@ SUBMISSIONS = "submissions"
 CACHE = "cache"
 
 
-def open_desk(settings: Settings) -> Desk:
-    """Read the data, open the store and make the board ready.
+def make_service(settings: LeaderboardSettings) -> LeaderboardService:
+    """Read the data, open the store and prepare the leaderboard.
 
     Args:
-        settings: What to open.
+        settings: Settings of the leaderboard.
 
     Raises:
-        UserError: The dataset cannot be read, or a results repository is named without a token.
+        UserError: The dataset cannot be read, or the settings name a results repository without a token.
     """
     data = load_data(settings.dataset)
-    return Desk(settings, Board(data, open_store(settings, data), settings.results / CACHE))
+    return LeaderboardService(settings, Board(data, open_store(settings, data), settings.results / CACHE))
 
 
-def open_store(settings: Settings, data: Data) -> Store:
-    """Open the folder, or the repository on the Hub with the folder before it.
+def open_store(settings: LeaderboardSettings, data: LeaderboardData) -> SubmissionStore:
+    """Open the folder of submissions, or the repository on the Hub with that folder as its local copy.
 
     Raises:
-        UserError: A repository is named without a token.
+        UserError: The settings name a repository without a token.
     """
     folder = settings.results / SUBMISSIONS
     if settings.results_repo is None:
         return LocalStore(folder)
     if settings.token is None:
         raise UserError(
-            f"RESULTS_REPO is {settings.results_repo}, but there is no token to write to it; set HF_TOKEN, or leave "
-            "RESULTS_REPO out to keep submissions in a folder"
+            f"RESULTS_REPO is {settings.results_repo}, but there is no token with write access; set HF_TOKEN, or "
+            "unset RESULTS_REPO to keep submissions in a folder"
         )
     from .store.hub import HubStore
     from .store.remote import ResultsRepo
 
     def accept(predictions: bytes, card: bytes) -> Submission:
-        return take(predictions, Form(), data, settings.limits, card=card).submission
+        return take(predictions, SubmissionForm(), data, settings.limits, card=card).submission
 
     store = HubStore(folder, ResultsRepo(settings.results_repo, settings.token), accept=accept)
     store.start()

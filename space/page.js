@@ -1,21 +1,21 @@
-// The address is the state of the page: a link or a field of it changes the address, the server renders what it names,
-// and going back renders what it named before.
+// The URL is the state of the page. A link or a field changes the URL, and the server renders the new state.
+// Going back renders the state before.
 window.space = (() => {
   let send = null;
   let server = null;
   let rendered = {};
-  // One question at a time, so that what was asked first is never shown last. The first is asked by loading the page.
-  let askedAt = performance.now();
+  // One request at a time, so that an early request is never shown last. The load of the page is the first one.
+  let requestedAt = performance.now();
   let again = false;
-  const patience = 20_000; // ms, after which an answer is taken for lost
+  const patience = 20_000; // ms, after which a request counts as lost
 
   const params = (search) => Object.fromEntries(new URLSearchParams(search));
 
-  function ask() {
+  function request() {
     document.body.dataset.busy = "";
-    again = performance.now() - askedAt < patience;
+    again = performance.now() - requestedAt < patience;
     if (again) return;
-    askedAt = performance.now();
+    requestedAt = performance.now();
     send("input", params(location.search));
   }
 
@@ -23,18 +23,18 @@ window.space = (() => {
     const address = new URL(search.replaceAll("%2C", ",").replaceAll("%40", "@"), location.href);
     if (address.search === location.search) return;
     history[replace ? "replaceState" : "pushState"](null, "", address);
-    tellFrame();
-    ask();
+    updateHubUrl();
+    request();
   }
 
-  // A Space stands in a frame of the Hub, whose own address follows when it is told to.
-  function tellFrame() {
+  // A Space is shown in a frame of the Hub. The message changes the URL of the Hub's page too.
+  function updateHubUrl() {
     if (parent === window) return;
     const own = Object.entries(params(location.search)).filter(([name]) => !name.startsWith("__"));
     parent.postMessage({ queryString: new URLSearchParams(own).toString() }, "https://huggingface.co");
   }
 
-  // ---- Links of the page, opened in place; with a modifier key they open as any other link does.
+  // ---- Links within the page, opened in place. With a modifier key they open like any other link.
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-go]");
@@ -43,7 +43,7 @@ window.space = (() => {
     go(link.getAttribute("href"));
   });
 
-  // ---- Fields: a list or a tick box at once, a text when there is a pause in typing.
+  // ---- Fields: a list or a check box acts at once, a text after a pause in typing.
 
   let typing;
   function fieldsOf(form) {
@@ -71,12 +71,12 @@ window.space = (() => {
     if (event.target.matches("form.controls")) event.preventDefault();
   });
 
-  addEventListener("popstate", ask);
+  addEventListener("popstate", request);
 
   // ---- After the server has rendered
 
-  // A field that somebody has touched no longer follows its attributes.
-  function settle() {
+  // A field that the user has changed no longer follows its attributes.
+  function updateFields() {
     for (const field of document.querySelectorAll("form.controls [data-chosen]")) {
       const chosen = field.dataset.chosen;
       if (field.type === "checkbox") field.checked = chosen === "yes";
@@ -84,25 +84,25 @@ window.space = (() => {
     }
   }
 
-  // What the board does not have was left out, or something was chosen for us: the address says so from now on.
-  function follow() {
+  // The server left out unknown values or chose a standard comparison, so the URL changes to the state that is shown.
+  function updateUrl() {
     const address = document.querySelector("#frame header")?.dataset.address;
     if (!address || address === location.search) return;
     const framed = Object.entries(params(location.search)).filter(([name]) => name.startsWith("__"));
     const others = framed.length ? `&${new URLSearchParams(framed)}` : "";
     history.replaceState(null, "", address + others);
-    tellFrame();
+    updateHubUrl();
   }
 
   function shown() {
-    askedAt = -Infinity;
-    if (again) return ask();
+    requestedAt = -Infinity;
+    if (again) return request();
     delete document.body.dataset.busy;
-    follow();
+    updateUrl();
     document.body.dataset.shown = location.search;
-    settle();
+    updateFields();
     const tab = document.querySelector(".tabs [aria-current]");
-    if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 60; // a phone has no room for all
+    if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 60; // a phone cannot show all tabs at once
     const query = { ...params(location.search), tab: tab?.dataset.tab };
     const before = rendered;
     rendered = query;
@@ -119,23 +119,23 @@ window.space = (() => {
     if (close) go(close.getAttribute("href"));
   });
 
-  // A point of a plot that stands for a thread opens it.
-  function followPoints(plot) {
-    if (plot.dataset.follows) return;
-    plot.dataset.follows = "";
+  // A click on a point of the plot opens its thread.
+  function openThreads(plot) {
+    if (plot.dataset.opensThreads) return;
+    plot.dataset.opensThreads = "";
     plot.on?.("plotly_click", (event) => {
       const thread = event.points[0]?.customdata?.[0];
       const { compare } = params(location.search);
-      // Plotly may tell of one click twice; the second time the page is elsewhere.
+      // Plotly may report one click twice. At the second time the page has another state.
       if (typeof thread === "string" && compare) go(`?tab=threads&thread=${encodeURIComponent(thread)}&systems=${compare}`);
     });
   }
-  new MutationObserver(() => document.querySelectorAll("#plot-compare .js-plotly-plot").forEach(followPoints)).observe(
+  new MutationObserver(() => document.querySelectorAll("#plot-compare .js-plotly-plot").forEach(openThreads)).observe(
     document.documentElement,
     { childList: true, subtree: true },
   );
 
-  // ---- Files, made of what the server says
+  // ---- Downloads
 
   function save(name, text) {
     const link = document.createElement("a");
@@ -159,13 +159,13 @@ window.space = (() => {
   });
 
   return {
-    // Called by the one component that the page is asked for.
+    // Called by the component of the header, which sends the requests.
     attach(element, trigger, functions) {
       send = trigger;
       server = functions;
     },
     shown,
-    // Called when a submission was judged.
-    told: () => document.querySelector(".result")?.scrollIntoView({ block: "nearest", behavior: "smooth" }),
+    // Called after a submission was checked.
+    judged: () => document.querySelector(".result")?.scrollIntoView({ block: "nearest", behavior: "smooth" }),
   };
 })();

@@ -1,4 +1,4 @@
-"""Makes a Space on the Hub of this room: its code, that of the two rooms that it needs, and how it is to be run."""
+"""Push the leaderboard to the Hub as a Space: its code, the two packages that it needs, and an entry file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from musicrs_metric.base.hub_errors import explain_hub_errors, repo_id
 ROOM = Path(__file__).parent
 PACKAGES = (Path(musicrs_metric.__file__).parent, Path(musicrs_dataset.__file__).parent, ROOM)
 _AT_THE_ROOT = ("README.md", "requirements.txt")
-_ENTRY = '''"""Entry of the Space: the leaderboard, for all who come."""
+_ENTRY = '''"""Entry of the Space."""
 
 import os
 import signal
@@ -22,21 +22,21 @@ import sys
 
 from space.cli import main
 
-# A Space is stopped by this signal, and its disk does not last: what is queued is committed before the end.
+# The Hub stops a Space by this signal and deletes its disk, so queued submissions are committed before the end.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 sys.argv[1:] = ["--host", "0.0.0.0", "--port", os.environ.get("PORT", "7860")]
 main()
 '''
-# Code and what it reads; no compiled files, no notes of an editor, and nothing that anybody left there.
+# Code and its data files only; no compiled files and no leftovers of editors.
 _SUFFIXES = {".py", ".css", ".js", ".j2", ".csv", ".jsonl", ".txt", ".md", ".toml", ".typed"}
 
 
 class Pushed(NamedTuple):
-    """A Space that was made or brought up to date.
+    """A new or updated Space.
 
     Attributes:
-        address: Where it is.
-        to_do: What its owner has to set there, for no token leaves this machine.
+        address: URL of the Space.
+        to_do: Settings that the leaderboard owner must make there, because no token leaves this machine.
     """
 
     address: str
@@ -44,18 +44,18 @@ class Pushed(NamedTuple):
 
 
 def push(repo: str, *, token: str | None = None, private: bool = False) -> Pushed:
-    """Upload the leaderboard as a Space; what an earlier version had and this one has not is removed.
+    """Upload the leaderboard as a Space. Files of an earlier version that no longer exist are deleted there.
 
     Args:
-        repo: `owner/name`; made if it does not exist.
-        token: A token with the right to write there; None for the one of `hf auth login` or HF_TOKEN.
-        private: Whether a Space that is made is private.
+        repo: `owner/name`. A missing Space is created.
+        token: Token with write access; None for that of `hf auth login` or HF_TOKEN.
+        private: True to create a new Space as private.
 
     Returns:
-        Its address, and what is left to do.
+        URL of the Space, and the settings left to make.
 
     Raises:
-        UserError: There is no token, no right to write there, or no network.
+        UserError: There is no token, no write access, or no network.
     """
     from huggingface_hub import HfApi
 
@@ -80,7 +80,7 @@ def push(repo: str, *, token: str | None = None, private: bool = False) -> Pushe
 
 
 def stage(folder: Path) -> None:
-    """Lay out the files of the Space.
+    """Copy the files of the Space into a folder.
 
     Args:
         folder: An empty folder.

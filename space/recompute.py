@@ -1,4 +1,4 @@
-"""Every score again from the stored predictions: what the board shows is to be what anybody would compute."""
+"""Compute every score again from the stored predictions, and compare it with the cached one."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.scoring import Scores
 
 from .board.cache import Cache
-from .board.data import Data
+from .board.data import LeaderboardData
 from .board.judging import judge
-from .store import SetAside, Store
+from .store import SetAside, SubmissionStore
 from .store.files import file_name
-from .submission import Entry
+from .submission import SubmissionEntry
 
 _ROUNDING = 1e-12
 
 
 class Difference(NamedTuple):
-    """A number that is not what it was.
+    """A number that has changed.
 
     Attributes:
         entry: The submission.
-        what: What differs, such as "recall@20" or "Jazz: n_missing".
-        before: What was kept of it.
-        now: What its predictions give.
+        what: The number, such as "recall@20" or "Jazz: n_missing".
+        before: Its cached value.
+        now: Its new value.
     """
 
-    entry: Entry
+    entry: SubmissionEntry
     what: str
     before: Any
     now: Any
 
 
 class Recomputed(NamedTuple):
-    """The outcome.
+    """Result of a recomputation.
 
     Attributes:
-        n: Submissions that were scored.
-        n_new: Those of which nothing was kept to compare with.
-        differences: What changed.
+        n: Number of scored submissions.
+        n_new: Number of these without a cached score to compare with.
+        differences: Numbers that have changed.
         set_aside: Stored files that could not be scored.
     """
 
@@ -52,15 +52,18 @@ class Recomputed(NamedTuple):
 
 
 def recompute(
-    data: Data, store: Store, cache: Cache, step: Callable[[int, int], None] = lambda _done, _of: None
+    data: LeaderboardData,
+    store: SubmissionStore,
+    cache: Cache,
+    step: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Recomputed:
-    """Score every submission again, keep the new scores, and tell what differs from the old ones.
+    """Score every submission again, cache the new scores, and list the differences from the old ones.
 
     Args:
-        data: The pools and labels.
+        data: Pool designs of the leaderboard.
         store: The submissions.
-        cache: What was computed before, by whichever version of the code.
-        step: Told how many are done, of how many.
+        cache: Scores that any version of the code has computed.
+        step: Called with the number of finished submissions and their total.
     """
     entries = store.entries()
     aside = list(store.set_aside())
@@ -79,8 +82,8 @@ def recompute(
             continue
         before = cache.latest(entry.key, design)
         if before is not None:
-            found = differing(before.scores, now.scores)
-            differences += (Difference(entry, what, old, new) for what, old, new in found)
+            changes = differing(before.scores, now.scores)
+            differences += (Difference(entry, name, old, new) for name, old, new in changes)
         n, n_new = n + 1, n_new + (before is None)
         cache.save(entry.key, design, now)
         cache.forget_older(entry.key, design)
@@ -89,14 +92,14 @@ def recompute(
 
 
 def differing(before: Scores, now: Scores) -> Iterator[tuple[str, Any, Any]]:
-    """The numbers in which two sets of scores differ by more than rounding.
+    """List the numbers in which two sets of scores differ by more than rounding.
 
     Args:
-        before: The one.
-        now: The other.
+        before: The first set.
+        now: The second set.
 
     Yields:
-        What it is, and its two values.
+        Name of the number, and its two values.
     """
     old, new = dict(_flat(before.to_dict())), dict(_flat(now.to_dict()))
     for name in sorted(old.keys() | new.keys()):

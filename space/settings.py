@@ -1,4 +1,4 @@
-"""What a leaderboard is told from outside: environment variables, read once, in one frozen object."""
+"""Settings of a leaderboard, read once from environment variables."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from musicrs_metric.runs.references import DEFAULT_DATASET
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much is taken from anybody.
+    """Limits on sizes and on the number of calls.
 
     Attributes:
-        upload_bytes: Size of a prediction file as it is sent, packed or not.
-        unpacked_bytes: What may come out of it. A full submission is about 1.5 MB.
-        line_bytes: Length of one line.
-        lines: Lines, blank ones among them.
+        upload_bytes: Bytes of a prediction file, packed or not.
+        unpacked_bytes: Bytes of the unpacked file. A full submission has about 1.5 MB.
+        line_bytes: Bytes of one line.
+        lines: Lines, with blank ones.
         ranking: Titles in one ranking.
         title: Characters of one title.
         name: Characters of a name, and of each other short field.
         link: Characters of a link.
         description: Characters of a description.
-        card_bytes: Size of a run card.
-        submissions: Submissions of one person within `window_s`; 0 for no limit.
-        calls: Other costly calls of one person within `window_s`, and as many uploads; 0 for no limit.
-        window_s: What the two limits count over, in seconds.
-        queue: Calls that wait for their turn, of everybody together.
-        at_once: Submissions worked on at the same time.
+        card_bytes: Bytes of a run card.
+        submissions: Submissions per caller within `window_s`; 0 for no limit. Refused ones have a limit of their own.
+        calls: Other costly calls per caller within `window_s`, and as many uploads; 0 for no limit.
+        window_s: Window of these limits in seconds.
+        queue: Calls of all callers that wait for their turn.
+        at_once: Submissions processed at the same time.
     """
 
     upload_bytes: int = 8_000_000
@@ -51,19 +51,19 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """One leaderboard.
+class LeaderboardSettings:
+    """Settings of one leaderboard.
 
     Attributes:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
-        results: Folder that holds the submissions and what was computed from them.
-        results_repo: Dataset repository on the Hub to which submissions are committed; None for the folder alone.
-        token: Token with the right to write to it; never shown, not even by `repr`.
-        owners: Names of the signed-in people who see which stored files were set aside; where nobody can sign in,
-            they stand in the log alone.
-        sign_in: Whether people can sign in with their Hub account, as a Space with `hf_oauth` lets them.
-        behind_proxy: Whether all calls come through a proxy that states whom they come from, as in a Space.
-        limits: How much is taken from anybody.
+        results: Folder of the submissions and of the computed scores.
+        results_repo: Dataset repository on the Hub to which submissions are committed; None for the folder only.
+        token: Token with write access to that repository. It is never shown, not even by `repr`.
+        owners: User names of the leaderboard owners. Signed in, they see which stored files were set aside. Without
+            sign-in, only the log shows these files.
+        sign_in: True if users can sign in with their Hub account, as in a Space with `hf_oauth`.
+        behind_proxy: True if all calls come through a proxy that adds the IP address of the caller, as in a Space.
+        limits: Limits on sizes and calls.
     """
 
     dataset: str = DEFAULT_DATASET
@@ -76,35 +76,35 @@ class Settings:
     limits: Limits = Limits()
 
 
-def from_environment(variables: Mapping[str, str] = os.environ) -> Settings:
+def from_environment(variables: Mapping[str, str] = os.environ) -> LeaderboardSettings:
     """Read the settings.
 
     Args:
-        variables: MUSICRS_DATASET, RESULTS_DIR, RESULTS_REPO, HF_TOKEN, BOARD_OWNERS (names with commas between them),
-            OAUTH_CLIENT_ID (set by a Space with sign-in), SPACE_ID (set by a Space) or BEHIND_PROXY, and of the limits
-            SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB and MAX_QUEUE. What is empty counts as
-            absent.
+        variables: MUSICRS_DATASET, RESULTS_DIR, RESULTS_REPO, HF_TOKEN, BOARD_OWNERS (names separated by commas),
+            OAUTH_CLIENT_ID (set by a Space with sign-in), SPACE_ID (set by a Space) or BEHIND_PROXY, and the limits
+            SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB and MAX_QUEUE. An empty variable counts
+            as absent.
 
     Raises:
-        UserError: A variable of the limits is no whole number.
+        UserError: A limit is not a whole number.
     """
-    given = {name: value.strip() for name, value in variables.items() if value.strip()}
-    standard = Settings()
-    return Settings(
-        dataset=given.get("MUSICRS_DATASET", standard.dataset),
-        results=Path(given.get("RESULTS_DIR", standard.results)),
-        results_repo=given.get("RESULTS_REPO"),
-        token=given.get("HF_TOKEN"),
-        owners=tuple(name.strip() for name in given.get("BOARD_OWNERS", "").split(",") if name.strip()),
-        sign_in="OAUTH_CLIENT_ID" in given,
-        behind_proxy="SPACE_ID" in given or "BEHIND_PROXY" in given,
-        limits=_limits(given, standard.limits),
+    values = {name: value.strip() for name, value in variables.items() if value.strip()}
+    standard = LeaderboardSettings()
+    return LeaderboardSettings(
+        dataset=values.get("MUSICRS_DATASET", standard.dataset),
+        results=Path(values.get("RESULTS_DIR", standard.results)),
+        results_repo=values.get("RESULTS_REPO"),
+        token=values.get("HF_TOKEN"),
+        owners=tuple(name.strip() for name in values.get("BOARD_OWNERS", "").split(",") if name.strip()),
+        sign_in="OAUTH_CLIENT_ID" in values,
+        behind_proxy="SPACE_ID" in values or "BEHIND_PROXY" in values,
+        limits=_limits(values, standard.limits),
     )
 
 
-def _limits(given: Mapping[str, str], standard: Limits) -> Limits:
+def _limits(values: Mapping[str, str], standard: Limits) -> Limits:
     def number(name: str, default: int, *, unit: int = 1, least: int = 0) -> int:
-        value = given.get(name)
+        value = values.get(name)
         if value is None:
             return default
         if not (value.isascii() and value.isdecimal() and len(value) < 10 and int(value) >= least):

@@ -1,24 +1,25 @@
-"""A submission: what somebody sent, as it is stored; its scores are computed from it and never stored in it."""
+"""Submissions as they are stored. Scores are computed from a submission and never stored in it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import RunCard
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """What is known of a submission without its predictions, which fill a thousand times the memory.
+class SubmissionEntry:
+    """A submission without its predictions, which need a thousand times the memory.
 
     Attributes:
-        key: sha256 in hexadecimal over name, modality, data and predictions: what is sent twice is one submission.
-        card: What the system is; of a form, made from its fields. Its name is text from outside, as is all else in it.
-        link: The system's page, https; None where none was given.
-        description: A few words on it; may be empty.
-        partial: Whether threads are missing and the sender said so.
-        received_at: When it came in, ISO 8601 in UTC.
+        key: sha256 in hexadecimal over name, modality, data and predictions. The same content has the same key.
+        card: The run card, built from the form if there was none. Its texts come from the submitter.
+        link: Page of the system, https; None without one.
+        description: Short description, possibly empty.
+        partial: True if threads are missing.
+        received_at: Time of arrival, ISO 8601 in UTC.
+        predictions_hash: sha256 of the predictions, computed when the file is read and not stored; empty before.
     """
 
     key: str
@@ -27,14 +28,15 @@ class Entry:
     description: str = ""
     partial: bool = False
     received_at: str
+    predictions_hash: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Submission(Entry):
-    """A submission that the validator has passed.
+class Submission(SubmissionEntry):
+    """A valid submission.
 
     Attributes:
-        predictions: One per thread, sorted by thread id; without the scores of the ranked items, which no board reads.
+        predictions: One per thread, sorted by thread id, without the scores of the ranked titles.
     """
 
     predictions: tuple[Prediction, ...]

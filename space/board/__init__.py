@@ -1,1 +1,1 @@
-"""What the page shows, as data: scored rows beside chance and the paper's own, filtered, sorted, compared, exported."""
+"""Data of the leaderboard page: scored rows, chance and reported results, filtered, sorted, compared and exported."""

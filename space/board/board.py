@@ -1,11 +1,11 @@
-"""The board: every stored submission judged and ranked, kept ready for readers while it is made anew."""
+"""Leaderboard: judges and ranks every stored submission, and keeps the result ready for readers while it is updated."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,15 +15,15 @@ from typing import NamedTuple
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, plain
 
-from ..store import SetAside, Store
+from ..store import SetAside, SubmissionStore
 from ..store.files import file_name
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 from .cache import Cache
-from .data import Data, Design
+from .data import LeaderboardData, PoolDesign
 from .judging import judge
 from .labels import labels
-from .ranking import Member, Ranking, Standings
-from .rows import Judged, Row
+from .ranking import Member, Standings, StandingsCache
+from .rows import Judged, SubmissionRow
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 2.0
@@ -31,55 +31,55 @@ _LOOK_EVERY_S = 2.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The board at one moment.
+    """The leaderboard at one moment.
 
     Attributes:
-        rows: All rows, in the order in which they came in.
-        set_aside: Stored files without a row, for the owner.
+        rows: All rows of submissions, in the order of arrival.
+        set_aside: Stored files without a row, for the leaderboard owner.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[SubmissionRow, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
 
     @cached_property
-    def by_key(self) -> dict[str, Row]:
+    def by_key(self) -> dict[str, SubmissionRow]:
         """Key to row."""
         return {row.key: row for row in self.rows}
 
-    def of(self, design: str) -> tuple[Row, ...]:
-        """The rows on one design of pools."""
+    def of(self, design: str) -> tuple[SubmissionRow, ...]:
+        """Return the rows on one pool design."""
         return tuple(row for row in self.rows if row.design == design)
 
 
 class _Stored(NamedTuple):
-    """What a store holds at one moment; while it is the same, so is the board."""
+    """Content of a store at one moment. The leaderboard changes only when it changes."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SubmissionEntry, ...]
     set_aside: tuple[SetAside, ...]
 
 
 class Board:
-    """A board over a store. Safe to use from many threads.
+    """A leaderboard over a store. Safe to use from many threads.
 
-    Readers get the latest snapshot at once; what another process has added is judged in the background.
+    Readers get the latest snapshot at once. Submissions that another process has stored are judged in the background.
 
     Args:
-        data: The pools and labels.
+        data: Pool designs.
         store: The submissions.
-        cache: Folder of what was computed before, which may be deleted at any time; None keeps nothing on disk.
+        cache: Folder of computed scores, which may be deleted at any time; None for no cache on disk.
     """
 
-    def __init__(self, data: Data, store: Store, cache: Path | None) -> None:
+    def __init__(self, data: LeaderboardData, store: SubmissionStore, cache: Path | None) -> None:
         self.data, self.store = data, store
-        self._cache, self._rank = Cache(cache), Ranking(cache)
+        self._cache, self._rank = Cache(cache), StandingsCache(cache)
         self._judged: dict[str, Judged] = {}
-        self._making, self._looking = threading.Lock(), threading.Lock()
+        self._updating, self._looking = threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None
-        self._made_of: _Stored | None = None
+        self._source: _Stored | None = None
         self._looked_at = 0.0
 
     def snapshot(self) -> Snapshot:
-        """The board as it was last made; only the very first call waits until it is made."""
+        """Return the latest snapshot. Only the very first call waits until one is computed."""
         if self._snapshot is None:
             return self.refresh()
         if time.monotonic() - self._looked_at > _LOOK_EVERY_S:
@@ -88,38 +88,38 @@ class Board:
         return self._snapshot
 
     def refresh(self) -> Snapshot:
-        """Make the board anew from what is stored now.
+        """Update the leaderboard from the store.
 
         Returns:
             A snapshot with everything that was stored before the call.
         """
-        with self._making:
+        with self._updating:
             stored = self._stored()
-            if self._snapshot is None or stored != self._made_of:
-                self._snapshot, self._made_of = self._make(stored), stored
+            if self._snapshot is None or stored != self._source:
+                self._snapshot, self._source = self._build(stored), stored
             self._looked_at = time.monotonic()
             return self._snapshot
 
-    def row(self, key: str) -> Row | None:
-        """The row of a key; None where the board has none."""
+    def row(self, key: str) -> SubmissionRow | None:
+        """Return the row of a key; None if there is none."""
         return self.snapshot().by_key.get(key)
 
     def submission(self, key: str) -> Submission | None:
-        """A row's submission with its predictions, read from the store; None where the board has no such row."""
+        """Read the submission of a row with its predictions; None if there is no such row."""
         return self.store.get(key) if self.row(key) is not None else None
 
     def standings(self, design: str, genre: str | None = None) -> Standings:
-        """Ranks, groups and verdicts on all threads or on those of a genre.
+        """Return ranks, rank groups and verdicts on all threads or on those of a genre.
 
         Args:
-            design: Name of the pools.
-            genre: One of the data's genres; None for all threads.
+            design: Name of the pool design.
+            genre: A genre of the data; None for all threads.
 
         Returns:
-            Key to metric to standing. For a genre they are computed when first asked for.
+            Key to measure to standing. Standings of a genre are computed at the first request.
 
         Raises:
-            UserError: There is no such design or genre.
+            UserError: There is no such pool design or genre.
         """
         snapshot, pools = self.snapshot(), self.data.design(design)
         if genre is None:
@@ -127,50 +127,61 @@ class Board:
         return self._rank(_members(snapshot, pools), pools, genre)
 
     def _look(self) -> None:
-        """Bring the board up to date beside the readers; one such look at a time."""
+        """Update the leaderboard in the background, one update at a time."""
         if not self._looking.acquire(blocking=False):
             return
         try:
             snapshot = self.refresh()
             for design in self.data.designs:
                 self._rank.renew(_members(snapshot, design), design)
-        except Exception:  # this runs beside the readers, and whatever it is must not take the page down
-            _LOG.exception("the board cannot be made anew; readers see its last state")
+        except Exception:  # this thread runs next to the readers, and no error may stop the page
+            _LOG.exception("the leaderboard cannot be updated; readers see its last state")
         finally:
             self._looking.release()
 
     def _stored(self) -> _Stored:
         return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))
 
-    def _make(self, stored: _Stored) -> Snapshot:
-        found: list[tuple[Entry, Design, Judged]] = []
+    def _build(self, stored: _Stored) -> Snapshot:
+        judged_entries: list[tuple[SubmissionEntry, PoolDesign, Judged]] = []
         aside = list(stored.set_aside)
         for entry in stored.entries:
             try:
                 design = self.data.of(entry.card.fingerprint)
-                found.append((entry, design, self._judge(entry, design)))
+                judged_entries.append((entry, design, self._judge(entry, design)))
             except UserError as error:
                 aside.append(SetAside(file_name(entry.key), str(error)))
         known = () if self._snapshot is None else self._snapshot.set_aside
         for file in aside:
             if file not in known:
                 _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
-        named = labels([entry for entry, _, _ in found])
+        names = labels([entry for entry, _, _ in judged_entries])
         rows = [
-            Row(entry=entry, label=label, design=design.name, judged=judged, standings={})
-            for (entry, design, judged), label in zip(found, named, strict=True)
+            SubmissionRow(entry=entry, label=label, design=design.name, judged=judged, standings={})
+            for (entry, design, judged), label in zip(judged_entries, names, strict=True)
         ]
         ranked: dict[str, Mapping[str, Standing]] = {}
         for design in self.data.designs:
             members = [Member(row.key, row.system) for row in rows if row.design == design.name]
             ranked |= self._rank(members, design)
         peers = Counter((row.design, row.entry.card.reads) for row in rows)
+        copies: dict[tuple[str, str], list[SubmissionRow]] = defaultdict(list)
+        for row in rows:
+            copies[row.design, row.entry.predictions_hash].append(row)
         complete = (
-            replace(row, standings=ranked[row.key], peers=peers[row.design, row.entry.card.reads]) for row in rows
+            replace(
+                row,
+                standings=ranked[row.key],
+                peers=peers[row.design, row.entry.card.reads],
+                identical_to=tuple(
+                    copy.label for copy in copies[row.design, row.entry.predictions_hash] if copy is not row
+                ),
+            )
+            for row in rows
         )
         return Snapshot(tuple(complete), tuple(aside))
 
-    def _judge(self, entry: Entry, design: Design) -> Judged:
+    def _judge(self, entry: SubmissionEntry, design: PoolDesign) -> Judged:
         judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)
         if judged is None:
             submission = self.store.get(entry.key)
@@ -182,5 +193,5 @@ class Board:
         return judged
 
 
-def _members(snapshot: Snapshot, design: Design) -> list[Member]:
+def _members(snapshot: Snapshot, design: PoolDesign) -> list[Member]:
     return [Member(row.key, row.system) for row in snapshot.of(design.name)]

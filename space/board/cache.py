@@ -1,4 +1,4 @@
-"""What was computed from submissions, kept on disk: quick to read, safe to delete, made anew where it is missing."""
+"""Cache of computed scores on disk. It is quick to read, safe to delete, and rebuilt where files are missing."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from musicrs_metric.closed_forms import PoolKind
 from musicrs_metric.hits import Hits
 from musicrs_metric.scoring import Answered, Scores
 
-from .data import Design
+from .data import PoolDesign
 from .judging import table_of
 from .rows import Judged
 
-# What decides the digits of scores and standings.
+# The code that decides the digits of scores and standings.
 _CODE = {
     "musicrs_metric": (
         "matching",
@@ -36,14 +36,14 @@ _CODE = {
         "scoring",
     ),
     "musicrs_metric.compare": ("against_chance", "pairs", "ranks", "significance", "standings"),
-    "space.board": ("judging", "standings"),
+    "space.board": ("judging",),
 }
 _PER_THREAD = ("thread", "rank", "n_unknown", "n_duplicate", "missing")
 
 
 @cache
 def code_version() -> str:
-    """Hash of the code that scores, in hexadecimal: what was computed by other code is not read."""
+    """Return a hash of the code that computes scores, in hexadecimal. Results of other code are not read."""
     digest = hashlib.sha256()
     for package, names in _CODE.items():
         for name in names:
@@ -52,36 +52,36 @@ def code_version() -> str:
 
 
 class Cache:
-    """Judged submissions in a folder, one file per submission, data and code.
+    """Judged submissions in a folder, one file per submission, data and version of the code.
 
     Args:
-        folder: Where they lie; None keeps nothing.
+        folder: The folder; None for no cache.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
-    def load(self, key: str, design: Design) -> Judged | None:
-        """Read what was computed from a submission.
+    def load(self, key: str, design: PoolDesign) -> Judged | None:
+        """Read the scores of a submission.
 
         Args:
-            key: The submission's key.
-            design: The data that it is judged on.
+            key: Key of the submission.
+            design: The data on which it was judged.
 
         Returns:
-            The same digits that `judge` gives; None where nothing usable is there.
+            The same digits as `judge`; None without a usable file.
         """
         return None if self.folder is None else _read(self.folder / _name(key, design, code_version()), design)
 
-    def latest(self, key: str, design: Design) -> Judged | None:
-        """Read what was last computed from a submission, by whichever version of the code."""
+    def latest(self, key: str, design: PoolDesign) -> Judged | None:
+        """Read the last scores of a submission that any version of the code has computed."""
         if self.folder is None:
             return None
         files = sorted(self.folder.glob(_name(key, design, "*")), key=lambda path: path.stat().st_mtime_ns)
         return _read(files[-1], design) if files else None
 
-    def save(self, key: str, design: Design, judged: Judged) -> None:
-        """Keep what was computed; a disk that takes nothing costs time later, and nothing else."""
+    def save(self, key: str, design: PoolDesign, judged: Judged) -> None:
+        """Write the scores of a submission. A disk that cannot be written costs time later, nothing else."""
         if self.folder is None:
             return
         content = io.BytesIO()
@@ -92,23 +92,23 @@ class Cache:
         except OSError:
             return
 
-    def forget_older(self, key: str, design: Design) -> None:
-        """Remove what other versions of the code computed from a submission."""
+    def forget_older(self, key: str, design: PoolDesign) -> None:
+        """Delete the scores that other versions of the code have computed for a submission."""
         if self.folder is not None:
             for path in self.folder.glob(_name(key, design, "*")):
                 if path.name != _name(key, design, code_version()):
                     path.unlink(missing_ok=True)
 
 
-def _name(key: str, design: Design, code: str) -> str:
+def _name(key: str, design: PoolDesign, code: str) -> str:
     return f"{key}-{design.fingerprint[:16]}-{code}.npz"
 
 
-def _read(path: Path, design: Design) -> Judged | None:
+def _read(path: Path, design: PoolDesign) -> Judged | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return _unpack({name: arrays[name] for name in arrays.files}, design)
-    except (OSError, ValueError, LookupError, TypeError, EOFError, BadZipFile):  # absent, cut off, or of another form
+    except (OSError, ValueError, LookupError, TypeError, EOFError, BadZipFile):  # missing, cut off, or of another form
         return None
 
 
@@ -126,7 +126,7 @@ def _pack(judged: Judged) -> dict[str, Any]:
     return arrays | {"words": np.frombuffer(to_json(words).encode(), dtype=np.uint8)}
 
 
-def _unpack(arrays: Mapping[str, Any], design: Design) -> Judged:
+def _unpack(arrays: Mapping[str, Any], design: PoolDesign) -> Judged:
     words = strict_json(arrays["words"].tobytes().decode())
     blank = design.unanswered.hits
     hits = Hits(
@@ -136,7 +136,7 @@ def _unpack(arrays: Mapping[str, Any], design: Design) -> Judged:
         pool_size=blank.pool_size,
     )
     if len(hits.missing) != len(blank):
-        raise ValueError("of another number of threads")
+        raise ValueError("another number of threads")
     return Judged(
         scores=_scores(words["scores"]),
         table=table_of(hits, design),

@@ -1,4 +1,4 @@
-"""The data that a leaderboard ranks on: the published pools, and further designs of pools on the same threads."""
+"""Data of a leaderboard: the published pools, and other pool designs on the same threads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
-class Design:
-    """One design of pools, with the labels that go with it.
+class PoolDesign:
+    """One pool design with its labels.
 
     Attributes:
-        name: "published", or what stands behind the names of its configurations.
+        name: "published", or the suffix of its configuration names.
         references: Pools, ground truth and groups.
-        configs: The configurations that hold these pools.
+        configs: The configurations with these pools.
     """
 
     name: str
@@ -34,18 +34,18 @@ class Design:
 
     @property
     def fingerprint(self) -> str:
-        """What run cards name it by."""
+        """Hash by which run cards name the data."""
         return self.references.fingerprint
 
     @cached_property
     def unanswered(self) -> ThreadTable:
-        """The table of a system that answers nothing, which holds all that depends on the data alone."""
+        """The table of a system without any answer. It holds all values that depend on the data alone."""
         references = self.references
         return thread_table(hits_from_strings([None] * len(references), references.ground_truth, references.candidates))
 
     @cached_property
     def chance(self) -> Scores:
-        """Scores of which `chance`, `ceiling` and `n` are meant, overall and by genre: those of no answer at all."""
+        """Scores of a system without any answer, for their `chance`, `ceiling` and `n`, overall and by genre."""
         return summarise(self.unanswered, groups={"genre": self.references.groups["genre"]}, confidence=None)
 
     @property
@@ -55,78 +55,80 @@ class Design:
 
     @property
     def is_paper(self) -> bool:
-        """Whether the paper's figures speak of this very data."""
+        """True if the results of the paper were measured on this data."""
         return self.fingerprint == PUBLISHED_FINGERPRINT
 
 
 @dataclass(frozen=True)
-class Data:
-    """All designs of one dataset.
+class LeaderboardData:
+    """All pool designs of one dataset.
 
     Attributes:
-        dataset: What the settings call it.
-        designs: The first is the one shown first; no two of them have the same fingerprint.
+        dataset: Name of the dataset in the settings.
+        designs: The first one is shown first. No two have the same fingerprint.
     """
 
     dataset: str
-    designs: tuple[Design, ...]
+    designs: tuple[PoolDesign, ...]
 
     @cached_property
-    def by_fingerprint(self) -> dict[str, Design]:
-        """Fingerprint to design."""
+    def by_fingerprint(self) -> dict[str, PoolDesign]:
+        """Fingerprint to pool design."""
         return {design.fingerprint: design for design in self.designs}
 
-    def of(self, fingerprint: str) -> Design:
-        """Find the design of a fingerprint.
+    def of(self, fingerprint: str) -> PoolDesign:
+        """Return the pool design of a fingerprint.
 
         Raises:
             UserError: There is none.
         """
         if fingerprint not in self.by_fingerprint:
-            raise UserError(f"made on data that this board does not have (fingerprint {plain(fingerprint[:12])})")
+            raise UserError(
+                f"found predictions for other data {plain(fingerprint[:12])}), which this leaderboard does not have"
+            )
         return self.by_fingerprint[fingerprint]
 
     @property
     def names(self) -> list[str]:
-        """The designs' names."""
+        """Names of the pool designs."""
         return [design.name for design in self.designs]
 
-    def design(self, name: str | None = None) -> Design:
-        """Find a design.
+    def design(self, name: str | None = None) -> PoolDesign:
+        """Return a pool design.
 
         Args:
             name: Its name; None for the first.
 
         Raises:
-            UserError: There is none of that name.
+            UserError: There is none with this name.
         """
         if name is None:
             return self.designs[0]
         for design in self.designs:
             if design.name == name:
                 return design
-        raise UserError(f"pools {show(name)}: not on this board, expected {' or '.join(self.names)}")
+        raise UserError(f"pools {show(name)}: not on this leaderboard, expected {' or '.join(self.names)}")
 
 
-def load_data(dataset: str) -> Data:
-    """Read the labels of a dataset; of configurations with the same pools, those of one.
+def load_data(dataset: str) -> LeaderboardData:
+    """Read the labels of a dataset, once per pool design.
 
     Args:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
 
     Raises:
-        UserError: There is no such dataset, or a file of it cannot be read.
+        UserError: There is no such dataset, or one of its files cannot be read.
     """
     configs_of: dict[str, list[str]] = {}
     for config in _configs(dataset):
         configs_of.setdefault(_design_name(config), []).append(config)
-    # The published pools first: they are what the field's numbers are on.
+    # The published pools first, because results in papers are on them.
     names = sorted(configs_of, key=lambda name: (name != PUBLISHED, name))
-    found: dict[str, Design] = {}
+    designs: dict[str, PoolDesign] = {}
     for name in names:
         references = load_references(dataset, _lightest(configs_of[name]))
-        found.setdefault(references.fingerprint, Design(name, references, tuple(configs_of[name])))
-    return Data(dataset, tuple(found.values()))
+        designs.setdefault(references.fingerprint, PoolDesign(name, references, tuple(configs_of[name])))
+    return LeaderboardData(dataset, tuple(designs.values()))
 
 
 def _configs(dataset: str) -> Sequence[str]:
@@ -139,7 +141,11 @@ def _configs(dataset: str) -> Sequence[str]:
 
     try:
         names: list[str] = datasets.get_dataset_config_names(dataset)
-    except (ValueError, OSError, datasets.exceptions.DatasetsError):  # no network: what was loaded before still is
+    except (
+        ValueError,
+        OSError,
+        datasets.exceptions.DatasetsError,
+    ):  # no network: configurations that were loaded before can still be read
         return list(CONFIGS)
     return [name for name in names if name.startswith(tuple(CONFIGS))]
 
@@ -149,5 +155,5 @@ def _design_name(config: str) -> str:
 
 
 def _lightest(configs: Sequence[str]) -> str:
-    """The configuration that carries no audio, where there is one: all have the same pools and labels."""
+    """Return a configuration without audio if there is one. All have the same pools and labels."""
     return min(configs, key=lambda config: base_config(config).with_audio)

@@ -1,4 +1,4 @@
-"""The table to take home: Markdown and LaTeX for papers, CSV for spreadsheets, all safe whatever a name holds."""
+"""Exports of the table: Markdown and LaTeX for papers, CSV for spreadsheets. All are safe for names of any content."""
 
 from __future__ import annotations
 
@@ -14,94 +14,91 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.tables import AMONG
 
-from .lines import MEASURES, Line
+from .table_rows import MEASURES, TableRow
 
-Form = Literal["markdown", "csv", "latex"]
+ExportFormat = Literal["markdown", "csv", "latex"]
 
-_SUFFIX: Mapping[Form, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
+_SUFFIX: Mapping[ExportFormat, str] = {"markdown": ".md", "csv": ".csv", "latex": ".tex"}
 
 
-def export(found: Sequence[Line], form: Form, *, title: str = "MusiCRS leaderboard") -> str:
-    """Write lines of the table as text.
+def export(rows: Sequence[TableRow], form: ExportFormat, *, title: str = "MusiCRS leaderboard") -> str:
+    """Write rows of the table as text.
 
     Args:
-        found: The lines, as they are to stand.
+        rows: The rows in their order.
         form: "markdown", "latex" (for `booktabs`) or "csv".
-        title: What the table shows.
+        title: Title of the table.
 
     Returns:
         The text of a file.
     """
     if form == "csv":
-        return _csv(found)
-    tables = [_table(found, title)]
+        return _csv(rows)
+    tables = [_table(rows, title)]
     return markdown_sections(tables) if form == "markdown" else latex_tables(tables)
 
 
-def file_name_of(form: Form) -> str:
-    """What to call the file."""
+def file_name_of(form: ExportFormat) -> str:
+    """Return the file name for a format."""
     return f"musicrs-leaderboard{_SUFFIX[form]}"
 
 
-def _table(found: Sequence[Line], title: str) -> Table:
-    rows = tuple(
-        Row(
-            (
-                cell(f"{line.label} (reported)" if line.kind == "reported" else line.label),
-                cell(line.modality or UNDEFINED),
-                cell(line.reads or UNDEFINED),
-                *(_score(line, metric) for metric in HEADLINE),
-                cell(_group(line)),
-                cell(str(line.n or UNDEFINED)),
-                cell(percent_no_negative_zero(line.audio_coverage)),
-                cell(percent_no_negative_zero(line.answered)),
-            )
+def _table(rows: Sequence[TableRow], title: str) -> Table:
+    cells = (
+        (
+            cell(f"{row.label} (reported)" if row.kind == "reported" else row.label),
+            cell(row.modality or UNDEFINED),
+            cell(row.reads or UNDEFINED),
+            *(_score(row, metric) for metric in HEADLINE),
+            cell(_group(row)),
+            cell(str(row.n or UNDEFINED)),
+            cell(percent_no_negative_zero(row.audio_coverage)),
+            cell(percent_no_negative_zero(row.answered)),
         )
-        for line in found
+        for row in rows
     )
     notes = (
         f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
-        "reported: figures of the paper, which cannot be computed again",
+        "reported: results of the paper, which cannot be recomputed",
     )
     heads = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
-    return Table(f"{title}: scores in % [95 % interval]", columns(*heads, n_left=3), rows, notes)
+    caption = f"{title}: scores in % [95 % interval]"
+    return Table(caption, columns(*heads, n_left=3), tuple(map(Row, cells)), notes)
 
 
-def _score(line: Line, metric: str) -> Cell:
-    value, standing = line.values.get(metric), line.standings.get(metric)
-    text = UNDEFINED if value is None else percent_with_interval(value, line.interval.get(metric))
-    if standing is None or not line.is_ranked:
+def _score(row: TableRow, metric: str) -> Cell:
+    value, standing = row.values.get(metric), row.standings.get(metric)
+    text = UNDEFINED if value is None else percent_with_interval(value, row.interval.get(metric))
+    if standing is None or not row.is_ranked:
         return cell(text)
     return cell(text, emphasis="best" if standing.rank == 1 else "tied" if standing.group == 1 else "")
 
 
-def _group(line: Line) -> str:
-    standing = line.standings.get(HEADLINE[0])
-    return str(standing.group) if standing is not None and line.is_ranked else UNDEFINED
+def _group(row: TableRow) -> str:
+    standing = row.standings.get(HEADLINE[0])
+    return str(standing.group) if standing is not None and row.is_ranked else UNDEFINED
 
 
-def _csv(found: Sequence[Line]) -> str:
-    """One line per system with numbers at full precision; shares lie between 0 and 1."""
+def _csv(rows: Sequence[TableRow]) -> str:
+    """Write one line per row with numbers at full precision. Shares are between 0 and 1."""
     about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
     numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
     ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance", "to chance n")]
-    rows = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
-    for line in found:
-        first: list[object] = [line.kind, line.label, line.modality, line.paradigm, line.reads, line.open_weights]
-        first += [line.n, line.audio_coverage, line.answered, line.key]
-        scores = [
-            value for name in MEASURES for value in (line.values.get(name), *line.interval.get(name, (None, None)))
-        ]
-        standings = [value for metric in HEADLINE for value in _standing(line, metric)]
-        rule = VERDICT_RULE if line.standings else None
-        rows.append(csv_line((*first, *scores, *standings, rule)))
-    return "".join(rows)
+    lines = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
+    for row in rows:
+        first: list[object] = [row.kind, row.label, row.modality, row.paradigm, row.reads, row.open_weights]
+        first += [row.n, row.audio_coverage, row.answered, row.key]
+        scores = [value for name in MEASURES for value in (row.values.get(name), *row.interval.get(name, (None, None)))]
+        standings = [value for metric in HEADLINE for value in _standing(row, metric)]
+        rule = VERDICT_RULE if row.standings else None
+        lines.append(csv_line((*first, *scores, *standings, rule)))
+    return "".join(lines)
 
 
-def _standing(line: Line, metric: str) -> tuple[object, object, object, object]:
-    one = line.standings.get(metric)
-    if one is None:
+def _standing(row: TableRow, metric: str) -> tuple[object, object, object, object]:
+    standing = row.standings.get(metric)
+    if standing is None:
         return None, None, None, None
-    rank, group = (one.rank, one.group) if line.is_ranked else (None, None)
-    chance = one.chance
+    rank, group = (standing.rank, standing.group) if row.is_ranked else (None, None)
+    chance = standing.chance
     return (rank, group, *((None, None) if chance is None else (chance.verdict, chance.n)))

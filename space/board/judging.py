@@ -1,4 +1,4 @@
-"""From the predictions of a submission to its scores."""
+"""Scores of the predictions of a submission."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from musicrs_metric.measures import measure
 from musicrs_metric.runs.predictions import Prediction, rankings_for
 from musicrs_metric.scoring import ThreadTable, summarise
 
-from .data import Design
+from .data import PoolDesign
 from .rows import Judged
 
 
-def judge(predictions: Sequence[Prediction], design: Design) -> Judged:
-    """Score predictions as the command `musicrs-metric score` does.
+def judge(predictions: Sequence[Prediction], design: PoolDesign) -> Judged:
+    """Score predictions in the same way as `musicrs-metric score`.
 
     Args:
-        predictions: One per thread; a thread without one counts as 0.
-        design: The data that they were made on.
+        predictions: One per thread. A thread without one counts as 0.
+        design: The data on which they were made.
 
     Raises:
-        UserError: A thread that the data does not have.
+        UserError: A thread is not in the data.
     """
     references = design.references
     rankings = rankings_for(predictions, references)
@@ -40,14 +40,14 @@ def judge(predictions: Sequence[Prediction], design: Design) -> Judged:
     )
 
 
-def table_of(hits: Hits, design: Design) -> ThreadTable:
-    """The per-thread values of judged rankings; chance and ceiling depend on the data alone and are shared."""
+def table_of(hits: Hits, design: PoolDesign) -> ThreadTable:
+    """Return the values per thread of judged rankings. Chance and ceiling depend on the data alone and are shared."""
     blank = design.unanswered
     return ThreadTable(hits, blank.k, measure(hits, blank.k), blank.chance, blank.ceiling)
 
 
 def _answered(predictions: Sequence[Prediction]) -> float | None:
-    """Mean share of the places that the system filled itself, over the predictions that say so."""
+    """Return the mean share of the ranking that the system gave itself, over the predictions that state it."""
     shares = [
         prediction.n_answered / len(prediction.ranking) if prediction.ranking else 0.0
         for prediction in predictions

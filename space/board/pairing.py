@@ -1,104 +1,97 @@
-"""Two rows against each other, thread by thread, and what a second modality brings to one system."""
+"""Comparison of two rows thread by thread, and the gain of a second modality."""
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from threading import Lock
 from typing import NamedTuple
 
 from musicrs_metric.compare import HEADLINE, Comparison, compare
 from musicrs_metric.errors import UserError, plain, show
 
 from .board import Board
-from .rows import Row
+from .lru import StateCache
+from .rows import SubmissionRow
 
-_KEPT = 256
+_CACHED = 256
 
 
 class Gain(NamedTuple):
-    """What a system gains from being given both the request and the clips.
+    """A system that was run with both modalities and with one of them.
 
     Attributes:
         name: The system.
-        both: Its row with both.
+        both: Its row with query and audio.
         single: Its row with one of them.
     """
 
     name: str
-    both: Row
-    single: Row
+    both: SubmissionRow
+    single: SubmissionRow
 
 
 class Pairing:
-    """Compares two rows; the last comparisons are kept.
+    """Compares two rows, and caches the last comparisons.
 
     Args:
-        board: The board.
+        board: The leaderboard.
     """
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self._lock = Lock()
-        self._kept: OrderedDict[tuple[str, ...], Comparison] = OrderedDict()
+        self._comparisons: StateCache[Comparison] = StateCache(_CACHED)
 
     def __call__(self, first: str, second: str) -> Comparison:
-        """Compare two rows on the same pools, as `musicrs-metric compare` does.
+        """Compare two rows on the same pools, in the same way as `musicrs-metric compare`.
 
         Args:
             first: Key of the row to subtract from.
             second: Key of the row to subtract.
 
         Returns:
-            The paired differences on recall@20, ndcg@20 and mrr, with intervals, and by genre. It is about these two
-            alone: nothing is corrected for the other rows of the board.
+            The paired differences on recall@20, ndcg@20 and mrr with intervals, also by genre. The comparison covers
+            these two rows only. Nothing is corrected for the other rows of the leaderboard.
 
         Raises:
-            UserError: A key without a row, the same row twice, or rows on different pools.
+            UserError: A key has no row, both keys are the same, or the rows are on different pools.
         """
         a, b = (self._row(key) for key in (first, second))
         if a.key == b.key:
-            raise UserError(f"{plain(a.label)} was chosen twice; choose two different rows to compare")
+            raise UserError(f"{plain(a.label)} was chosen twice; choose two different rows")
         if a.design != b.design:
             raise UserError(
                 f"{plain(a.label)} ranked the pools {a.design}, {plain(b.label)} the pools {b.design}; "
                 "only rows on the same pools can be compared"
             )
-        what = (a.key, a.label, b.key, b.label)
-        with self._lock:
-            if what in self._kept:
-                self._kept.move_to_end(what)
-                return self._kept[what]
         groups = {"genre": self.board.data.design(a.design).references.groups["genre"]}
-        made = compare([a.system, b.system], HEADLINE, groups=groups)
-        with self._lock:
-            self._kept[what] = made
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return made
+        return self._comparisons.get(
+            self.board.data,  # a comparison does not depend on the other rows
+            (a.key, a.label, b.key, b.label),
+            lambda: compare([a.system, b.system], HEADLINE, groups=groups),
+        )
 
-    def _row(self, key: str) -> Row:
+    def _row(self, key: str) -> SubmissionRow:
         row = self.board.row(key)
         if row is None:
-            raise UserError(f"found no row {show(key)} on the board; it may have been taken away")
+            raise UserError(f"found no row {show(key)} on the leaderboard; it may have been removed")
         return row
 
 
-def gains(rows: Sequence[Row]) -> list[Gain]:
-    """Find the systems that were run both with one modality and with both.
+def modality_gains(rows: Sequence[SubmissionRow]) -> list[Gain]:
+    """Find the systems that were run with both modalities and with one of them.
 
     Args:
-        rows: Rows of one design. Of several with one name and modality, the last to come in stands for it.
+        rows: Rows on one pool design. Of several with the same name and modality, the last counts.
 
     Returns:
         One entry for each single modality of each system that has a row with both, by name.
     """
-    by_name: dict[str, dict[str, Row]] = defaultdict(dict)
+    by_name: dict[str, dict[str, SubmissionRow]] = defaultdict(dict)
     for row in rows:
         by_name[row.entry.card.name][row.entry.card.modality] = row
     return [
-        Gain(name, of["audio_query"], of[single])
-        for name, of in sorted(by_name.items())
+        Gain(name, rows_of["audio_query"], rows_of[single])
+        for name, rows_of in sorted(by_name.items())
         for single in ("query_only", "audio_only")
-        if "audio_query" in of and single in of
+        if "audio_query" in rows_of and single in rows_of
     ]

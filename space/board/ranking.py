@@ -1,4 +1,4 @@
-"""Standings of all rows of a board, remembered as long as nothing that decides them has changed."""
+"""Standings of all rows, cached until the rows, their labels or the code change."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ import numpy as np
 from musicrs_metric.base.files import strict_json, to_json
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import AgainstChance, Standing
-from musicrs_metric.compare.systems import System
+from musicrs_metric.compare.standings import standings
+from musicrs_metric.compare.systems import Mask, System
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.run_card import Reads
 
 from .cache import code_version, write_bytes
-from .data import Design
-from .standings import Mask, standings
+from .data import PoolDesign
 
 Standings = Mapping[str, Mapping[str, Standing]]
 """Key of a row to metric to standing."""
 
 
 class Member(NamedTuple):
-    """A row that is to be ranked.
+    """A row to be ranked.
 
     Attributes:
         key: Its key.
-        system: Its label, its values, and what it reads; rows are ranked only with those that read the same.
+        system: Its label, its values, and its `reads`. Rows are ranked only with rows that read the same.
     """
 
     key: str
@@ -41,12 +41,12 @@ class Member(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What was ranked last.
+    """The last standings.
 
     Attributes:
-        state: What decides it: the rows, their labels and the code.
+        state: Hash of the rows, their labels and the code.
         standings: The result.
-        made_at: When, in seconds of the monotonic clock.
+        made_at: Time of the computation, in seconds of the monotonic clock.
     """
 
     state: str
@@ -54,15 +54,16 @@ class _Known(NamedTuple):
     made_at: float
 
 
-class Ranking:
-    """Ranks rows; the last result for each design, genre and `reads` is kept in memory and on disk.
+class StandingsCache:
+    """Ranks rows. The last result per pool design, genre and `reads` is kept in memory and on disk.
 
-    Every new submission changes every ranking, and nobody who opens the table of a genre is to wait for that. So ranks
-    within a genre are those made last, until `renew` makes them anew; ranks on all threads are never old.
+    Every new submission changes every ranking, and a reader of the table of a genre must not wait for that. Ranks
+    within a genre are therefore those of the last computation, until `renew` replaces them. Ranks on all threads are
+    always current.
 
     Args:
-        folder: Where results lie, and may be deleted at any time; None keeps nothing on disk.
-        genre_age_s: How old ranks within a genre are before they are made anew, in seconds.
+        folder: Folder of the results, which may be deleted at any time; None for no files.
+        genre_age_s: Age in seconds from which ranks within a genre are replaced.
     """
 
     def __init__(self, folder: Path | None, *, genre_age_s: float = 15.0) -> None:
@@ -70,16 +71,16 @@ class Ranking:
         self._known: dict[str, _Known] = {}
         self._locks: dict[str, threading.Lock] = {}
 
-    def __call__(self, members: Sequence[Member], design: Design, genre: str | None = None) -> Standings:
-        """Rank rows on one design of pools.
+    def __call__(self, members: Sequence[Member], design: PoolDesign, genre: str | None = None) -> Standings:
+        """Rank rows on one pool design.
 
         Args:
             members: The rows.
             design: The data.
-            genre: Rank on the threads of this genre alone.
+            genre: Rank on the threads of this genre only.
 
         Returns:
-            Key to metric to standing; in a genre, a row that has just come in may be missing.
+            Key to measure to standing. In a genre, a row that has just arrived may be missing.
 
         Raises:
             UserError: The data has no such genre.
@@ -87,52 +88,54 @@ class Ranking:
         chosen = None if genre is None else _threads_of(design, genre)
         ranked: dict[str, Mapping[str, Standing]] = {}
         for peers in _by_reads(members):
-            place, state = _place(design, genre, peers), _state(peers)
-            with self._locks.setdefault(place, threading.Lock()):  # of several who ask for the same, one computes it
-                known = self._known.get(place)
+            name, state = _file_name(design, genre, peers), _state(peers)
+            with self._locks.setdefault(name, threading.Lock()):  # one of several simultaneous readers computes it
+                known = self._known.get(name)
                 if known is None or (genre is None and known.state != state):
-                    found = self._load(place, state) or self._make(peers, chosen, place, state)
-                    known = self._known[place] = _Known(state, found, time.monotonic())
+                    result = self._load(name, state) or self._rank(peers, chosen, name, state)
+                    known = self._known[name] = _Known(state, result, time.monotonic())
             ranked |= known.standings
         return ranked
 
-    def renew(self, members: Sequence[Member], design: Design) -> None:
-        """Make ranks within genres anew that somebody has asked for and that have become old.
+    def renew(self, members: Sequence[Member], design: PoolDesign) -> None:
+        """Compute old ranks within genres again, for the genres that a reader has opened.
 
         Args:
-            members: All rows on the design.
+            members: All rows on the pool design.
             design: The data.
         """
         for genre in design.genres:
             for peers in _by_reads(members):
-                place, state = _place(design, genre, peers), _state(peers)
-                known = self._known.get(place)
+                name, state = _file_name(design, genre, peers), _state(peers)
+                known = self._known.get(name)
                 if known is None or known.state == state or time.monotonic() - known.made_at < self.genre_age_s:
                     continue
-                found = self._make(peers, _threads_of(design, genre), place, state)
-                self._known[place] = _Known(state, found, time.monotonic())
+                result = self._rank(peers, _threads_of(design, genre), name, state)
+                self._known[name] = _Known(state, result, time.monotonic())
 
-    def _make(self, peers: Sequence[Member], chosen: Mask | None, place: str, state: str) -> Standings:
-        found = standings([peer.system for peer in peers], HEADLINE, chosen=chosen)
-        made = {peer.key: standing for peer, standing in zip(peers, found, strict=True)}
+    def _rank(self, peers: Sequence[Member], chosen: Mask | None, name: str, state: str) -> Standings:
+        ranked = standings([peer.system for peer in peers], HEADLINE, chosen=chosen)
+        result = {peer.key: standing for peer, standing in zip(peers, ranked, strict=True)}
         if self.folder is not None:
-            plain = {key: {name: asdict(one) for name, one in of.items()} for key, of in made.items()}
+            plain = {key: {metric: asdict(one) for metric, one in of.items()} for key, of in result.items()}
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                write_bytes(self.folder / place, to_json({"state": state, "standings": plain}).encode())
-            except OSError:  # a disk that takes nothing costs time later, and nothing else
+                write_bytes(self.folder / name, to_json({"state": state, "standings": plain}).encode())
+            except OSError:  # a disk that cannot be written costs time later, nothing else
                 pass
-        return made
+        return result
 
-    def _load(self, place: str, state: str) -> Standings | None:
+    def _load(self, name: str, state: str) -> Standings | None:
         if self.folder is None:
             return None
         try:
-            values = strict_json((self.folder / place).read_text(encoding="utf-8"))
+            values = strict_json((self.folder / name).read_text(encoding="utf-8"))
             if values["state"] != state:
                 return None
-            return {key: {name: _standing(one) for name, one in of.items()} for key, of in values["standings"].items()}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # absent, cut off, or of another form
+            return {
+                key: {metric: _standing(one) for metric, one in of.items()} for key, of in values["standings"].items()
+            }
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, cut off, or of another form
             return None
 
 
@@ -153,7 +156,7 @@ def _by_reads(members: Sequence[Member]) -> Iterable[Sequence[Member]]:
     return peers.values()
 
 
-def _place(design: Design, genre: str | None, peers: Sequence[Member]) -> str:
+def _file_name(design: PoolDesign, genre: str | None, peers: Sequence[Member]) -> str:
     return f"standings-{_digest([design.fingerprint, genre, peers[0].system.reads])[:16]}.json"
 
 
@@ -161,12 +164,12 @@ def _state(peers: Sequence[Member]) -> str:
     return _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
 
 
-def _threads_of(design: Design, genre: str) -> Mask:
+def _threads_of(design: PoolDesign, genre: str) -> Mask:
     labels = design.references.groups["genre"]
     if genre not in labels:
         raise UserError(f"genre {show(genre)}: not in this data, expected one of {', '.join(design.genres)}")
     return np.array([label == genre for label in labels], dtype=bool)
 
 
-def _digest(what: Any) -> str:
-    return hashlib.sha256(to_json(what).encode()).hexdigest()
+def _digest(value: Any) -> str:
+    return hashlib.sha256(to_json(value).encode()).hexdigest()

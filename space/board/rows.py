@@ -1,4 +1,4 @@
-"""A row of the board: a submission and what was computed from it."""
+"""Rows of submissions: a submission with the values that were computed from it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from musicrs_metric.hits import Bools
 from musicrs_metric.runs.predictions import Outcome
 from musicrs_metric.scoring import Scores, ThreadTable
 
-from ..submission import Entry
+from ..submission import SubmissionEntry
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What is computed from one submission alone, whoever else is on the board.
+    """Values that are computed from one submission alone, without the other rows.
 
     Attributes:
-        scores: Means with chance, ceiling and interval, and the same by genre.
-        table: The same measures thread by thread, in dataset order.
-        no_audio: Shape (n,): threads for which the system says that it had no audio.
-        outcomes: Threads per outcome, counted from the predictions; those that state none under None.
-        answered: Mean share of each thread's ranking that the system itself filled; None where it does not say.
+        scores: Means with chance, ceiling and interval, overall and by genre.
+        table: The same measures per thread, in dataset order.
+        no_audio: Shape (n,): True for threads for which the system states that it had no audio.
+        outcomes: Number of threads per outcome, with None for predictions that state none.
+        answered: Mean share of each ranking that the system gave itself; None if it does not state it.
     """
 
     scores: Scores
@@ -34,47 +34,49 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """A row.
+class SubmissionRow:
+    """A row of a submission.
 
     Attributes:
-        entry: What was sent, without the predictions (`space.board.board.Board.submission` has them).
-        label: What the page calls it; no two rows share it.
-        design: Name of the pools that it ranked.
-        judged: What was computed from its predictions.
-        standings: Metric to rank, rank group and verdict against chance, among the rows on the same pools that read
+        entry: The submission without its predictions (`space.board.board.Board.submission` has them).
+        label: Name on the page. No two rows have the same.
+        design: Name of the pool design that it ranked.
+        judged: Values that were computed from its predictions.
+        standings: Measure to rank, rank group and verdict against chance, among the rows on the same pools that read
             the same.
-        peers: How many rows those are, this one among them.
+        peers: Number of these rows, with this one.
+        identical_to: Labels of the other rows with the same predictions on the same pools.
     """
 
-    entry: Entry
+    entry: SubmissionEntry
     label: str
     design: str
     judged: Judged
     standings: Mapping[str, Standing]
     peers: int = 1
+    identical_to: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        """The submission's key, and the row's address on the page."""
+        """Key of the submission, and of the row in URLs of the page."""
         return self.entry.key
 
     @property
     def is_ranked(self) -> bool:
-        """Whether there is another row to be ranked with; a row that is alone has no rank and no group."""
+        """True if there is another row to rank it with. A row without peers has no rank and no group."""
         return self.peers > 1
 
     @property
     def system(self) -> System:
-        """The row as comparisons take it."""
+        """The row in the form that comparisons take."""
         return System(self.label, self.judged.table, self.entry.card.reads, self.judged.no_audio)
 
     @property
     def scores(self) -> Scores:
-        """Means with chance, ceiling and interval, and the same by genre."""
+        """Means with chance, ceiling and interval, overall and by genre."""
         return self.judged.scores
 
     @property
     def table(self) -> ThreadTable:
-        """The same measures thread by thread, in dataset order."""
+        """The same measures per thread, in dataset order."""
         return self.judged.table

@@ -1,4 +1,4 @@
-"""One thread as every system ranked it, read when somebody looks at it."""
+"""Rankings of one thread by all systems, read when a user opens the thread."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from musicrs_metric.matching import Pool
 from musicrs_metric.runs.predictions import Prediction
 
 from .board import Board
-from .data import Design
-from .rows import Row
+from .data import PoolDesign
+from .rows import SubmissionRow
 
 
 class Ranked(NamedTuple):
-    """How one system ranked a thread.
+    """Ranking of a thread by one system.
 
     Attributes:
         row: The system.
-        prediction: What it answered; None where it gave no prediction.
+        prediction: Its prediction; None if it gave none.
     """
 
-    row: Row
+    row: SubmissionRow
     prediction: Prediction | None
 
 
 def rankings_of(
     board: Board, thread_id: str, design: str | None = None, keys: Sequence[str] | None = None
 ) -> list[Ranked]:
-    """How systems ranked one thread.
+    """Return the rankings of one thread.
 
     Args:
-        board: The board.
+        board: The leaderboard.
         thread_id: The thread.
-        design: Name of the pools; None for the first.
-        keys: The rows that are wanted, in that order; None for all. Those that the board does not have are left out.
+        design: Name of the pool design; None for the first.
+        keys: Rows to return, in this order; None for all. Unknown keys are left out.
 
     Raises:
-        UserError: There is no such design, or no such thread in it.
+        UserError: There is no such pool design, or it has no such thread.
     """
     pools = board.data.design(design)
     place(pools, thread_id)
@@ -49,22 +49,22 @@ def rankings_of(
     return [Ranked(row, board.store.prediction(row.key, thread_id)) for row in rows]
 
 
-def place(design: Design, thread_id: str) -> int:
-    """The place of a thread in its dataset, from 0.
+def place(design: PoolDesign, thread_id: str) -> int:
+    """Return the position of a thread in its dataset, from 0.
 
     Raises:
         UserError: There is no such thread.
     """
-    found = design.references.position.get(thread_id)
-    if found is None:
+    position = design.references.position.get(thread_id)
+    if position is None:
         example = design.references.thread_ids[0]
-        raise UserError(f"thread {show(thread_id)}: not in this data; a thread is called like {example}")
-    return found
+        raise UserError(f"thread {show(thread_id)}: not in this data; the ids look like {example}")
+    return position
 
 
-def relevant_places(design: Design, thread_id: str) -> set[int]:
-    """The places in its pool of what the community recommended in a thread."""
+def relevant_places(design: PoolDesign, thread_id: str) -> set[int]:
+    """Return the positions in the pool of the relevant candidates of a thread."""
     i = place(design, thread_id)
     pool = Pool(design.references.candidates[i])
-    places = (pool.resolve(title) for title in design.references.ground_truth[i])
-    return {found for found in places if found is not None}
+    positions = (pool.resolve(title) for title in design.references.ground_truth[i])
+    return {position for position in positions if position is not None}

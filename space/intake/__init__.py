@@ -1,9 +1,9 @@
-"""The door: what somebody sends becomes a submission, or a list of what is wrong with it; nothing is stored here."""
+"""Intake: turns what a submitter sends into a submission or into a list of faults. Nothing is stored here."""
 
 from __future__ import annotations
 
-from .form import Form
+from .form import SubmissionForm
 from .refusal import IntakeError
 from .take import Taken, take
 
-__all__ = ["Form", "IntakeError", "Taken", "take"]
+__all__ = ["IntakeError", "SubmissionForm", "Taken", "take"]

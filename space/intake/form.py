@@ -1,24 +1,25 @@
-"""What is said of a system: the fields of a form, a run card, or both; where both speak, the card's word counts."""
+"""Fields that describe a submission: from a form, a run card, or both. A field that was filled in counts more."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar
 
+from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.predictions import Fault
 from musicrs_metric.runs.references import DEFAULT_DATASET
-from musicrs_metric.runs.run_card import RUN_CARD, Modality, Paradigm, Reads, RunCard, card_from_values
+from musicrs_metric.runs.run_card import RUN_CARD, RunCard, card_from_values
 
-from ..board.data import PUBLISHED, Data, Design
-from ..cards import parse_card_values
+from ..board.data import PUBLISHED, LeaderboardData, PoolDesign
+from ..board.table_rows import CHOICES
 from ..settings import Limits
 from .refusal import FORM, IntakeError, at_field
 from .text import TextError, https_link, one_line, without_contact
 
-# What a card may say that is kept beside it.
-_BESIDE = ("link", "description", "partial")
+# Fields of a run.json that the leaderboard stores next to the run card.
+_NOT_IN_CARD = ("link", "description", "partial")
 _DEEPEST = 10
 _LARGEST = 1e12
 
@@ -26,19 +27,20 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
-    """The fields as they were sent; anything may stand in them.
+class SubmissionForm:
+    """The fields as they were sent, with values of any type.
 
     Attributes:
-        name: What the board is to call the system.
-        modality: What of the thread it is given.
-        paradigm: How it ranks.
-        reads: What it looks at beyond its own thread.
-        link: Its page.
-        description: A few words on it.
-        open_weights: Whether anyone can download its weights; None where nobody says.
-        partial: Whether threads may be missing, which then score 0.
-        pools: Name of the pools that it ranked; empty for the first design of the board.
+        name: Name of the system on the leaderboard.
+        modality: The part of a thread that the system takes.
+        paradigm: The way in which it ranks.
+        reads: The data that it uses beyond its own thread.
+        link: Page of the system.
+        description: Short description.
+        open_weights: True if anyone can download the weights; None if unknown.
+        partial: True if threads may be missing, which then score 0.
+        pools: Name of the pool design that it ranked; empty for that of the run card, else the first of the
+            leaderboard.
     """
 
     name: Any = ""
@@ -52,91 +54,125 @@ class Form:
     pools: Any = ""
 
 
-class Said(NamedTuple):
-    """What was said, judged.
+_EMPTY = SubmissionForm()
+
+
+class JudgedForm(NamedTuple):
+    """Valid fields of a submission.
 
     Attributes:
-        card: The run card, complete.
-        design: The data that was ranked.
-        link: The system's page.
-        description: A few words on it.
-        partial: Whether threads may be missing.
+        card: The complete run card.
+        design: The pools and labels of the ranked data.
+        link: Page of the system.
+        description: Short description.
+        partial: True if threads may be missing.
+        warnings: Contradictions of form and run card, in words.
     """
 
     card: RunCard
-    design: Design
+    design: PoolDesign
     link: str | None
     description: str
     partial: bool
+    warnings: tuple[str, ...]
 
 
-def judge_form(form: Form, card: bytes | None, data: Data, limits: Limits) -> Said:
-    """Judge what is said of a system.
+def judge_form(
+    form: SubmissionForm, card: bytes | None, data: LeaderboardData, limits: Limits, *, link: str = ""
+) -> JudgedForm:
+    """Check the fields of a submission.
 
     Args:
-        form: The form.
-        card: Content of `run.json`, which may leave out what the form says, and may say `link`, `description` and
-            `partial` as well; None where there is none.
-        data: The board's data.
-        limits: Lengths.
+        form: The form. A field that was filled in counts more than that of the run card.
+        card: Content of `run.json`, which may lack fields of the form and may also state `link`, `description` and
+            `partial`; None without a run card.
+        data: Pool designs of the leaderboard.
+        limits: Largest lengths.
+        link: Page of the system if neither form nor run card states one.
 
     Raises:
-        IntakeError: Every field that is at fault.
+        IntakeError: Lists every invalid field.
     """
-    given = {} if card is None else _card_values(card, limits)
-    found = _Fields(form, given)
-    name = found.take("name", lambda value: _free_of_contact(value, limits.name, "a name"))
+    from_card = {} if card is None else _card_values(card, limits)
+    sent = _SentFields(form, from_card)
+    name = sent.take("name", lambda value: _free_of_contact(value, limits.name, "a name"))
     choices = {
-        "modality": found.take("modality", _choice(get_args(Modality))),
-        "paradigm": found.take("paradigm", _choice(get_args(Paradigm))),
-        "reads": found.take("reads", _choice(get_args(Reads))),
-        "open_weights": found.take("open_weights", _yes_or_no),
+        **{field: sent.take(field, _choice(options)) for field, options in CHOICES.items()},
+        "open_weights": sent.take("open_weights", _yes_or_no),
     }
-    link = found.take("link", lambda value: https_link(value, most=limits.link))
-    description = found.take(
+    page = sent.take("link", lambda value: https_link(value or link, most=limits.link))
+    description = sent.take(
         "description", lambda value: _free_of_contact(value, limits.description, "a description", needed=False)
     )
-    partial = found.take("partial", _yes_or_no)
-    about = "fingerprint" if "fingerprint" in given else "pools"
-    design = found.take(about, lambda value: _design(value, about, data))
+    partial = sent.take("partial", _yes_or_no)
+    if "fingerprint" in from_card:  # it names the data better than the name of the pools
+        design = sent.take("pools", _design_named(data), "fingerprint", _design_of(data))
+    else:
+        design = sent.take("pools", _design_named(data))
     judged = {"name", *choices, "fingerprint", "settings", "extra"}
-    others = [item.name for item in fields(RunCard) if item.name in given.keys() - judged]
-    plain = {field: found.take(field, _plain(field, limits)) for field in others}
-    if found.faults or design is None:
-        raise IntakeError(found.faults)
+    others = [field.name for field in fields(RunCard) if field.name in from_card.keys() - judged]
+    plain = {field: sent.judge(field, from_card[field], _plain(field, limits), RUN_CARD) for field in others}
+    if sent.faults or design is None:
+        raise IntakeError(sent.faults)
     config = f"{choices['modality']}" + (f"_{design.name}" if design.name != PUBLISHED else "")
-    standard = {"dataset": DEFAULT_DATASET, "config": config, "pools": design.name}
-    values = standard | given | plain | choices | {"name": name, "fingerprint": design.fingerprint}
+    of_design = {"config": config, "pools": design.name}
+    values = {"dataset": DEFAULT_DATASET, **of_design, **from_card, **plain, **choices}
+    values |= {"name": name, "fingerprint": design.fingerprint} | (of_design if sent.is_filled_in("pools") else {})
     try:
-        made = card_from_values({field: value for field, value in values.items() if field not in _BESIDE})
+        complete = card_from_values({field: value for field, value in values.items() if field not in _NOT_IN_CARD})
     except UserError as error:
         raise _bad_card(str(error)) from error
-    return Said(made, design, link, description or "", bool(partial))
+    return JudgedForm(complete, design, page, description or "", bool(partial), tuple(sent.warnings))
 
 
-class _Fields:
-    """Takes field after field, the card's before the form's, and gathers what is wrong with them."""
+class _SentFields:
+    """Judges field after field, and collects faults and contradictions of form and run card."""
 
-    def __init__(self, form: Form, card: Mapping[str, Any]) -> None:
+    def __init__(self, form: SubmissionForm, card: Mapping[str, Any]) -> None:
         self.form, self.card = form, card
         self.faults: list[Fault] = []
+        self.warnings: list[str] = []
 
-    def take(self, name: str, judge: Callable[[Any], T]) -> T | None:
-        from_card = name in self.card
+    def is_filled_in(self, name: str) -> bool:
+        return getattr(self.form, name) not in (None, getattr(_EMPTY, name))
+
+    def judge(self, name: str, value: Any, judge: Callable[[Any], T], place: str) -> T | None:
         try:
-            return judge(self.card[name] if from_card else getattr(self.form, name, None))
+            return judge(value)
         except TextError as error:
-            self.faults.append(at_field(name, str(error), place=RUN_CARD if from_card else FORM))
+            self.faults.append(at_field(name, str(error), place=place))
             return None
+
+    def take(
+        self,
+        name: str,
+        judge: Callable[[Any], T],
+        in_card: str | None = None,
+        judge_card: Callable[[Any], T] | None = None,
+    ) -> T | None:
+        """Return the value of the form if it is filled in or stands alone, else that of the run card."""
+        in_card = in_card or name
+        if in_card not in self.card:
+            return self.judge(name, getattr(self.form, name), judge, FORM)
+        from_card = self.judge(in_card, self.card[in_card], judge_card or judge, RUN_CARD)
+        if not self.is_filled_in(name):
+            return from_card
+        filled_in = self.judge(name, getattr(self.form, name), judge, FORM)
+        if filled_in != from_card and not self.faults:
+            stated = [show(getattr(value, "name", value)) for value in (filled_in, from_card)]
+            self.warnings.append(f"{name}: the form states {stated[0]}, {RUN_CARD} states {stated[1]}; the form counts")
+        return filled_in
 
 
 def _card_values(card: bytes, limits: Limits) -> dict[str, Any]:
     if len(card) > limits.card_bytes:
         raise _bad_card(f"found {len(card):,} bytes, expected at most {limits.card_bytes:,}")
     try:
-        values = parse_card_values(card)
-    except UserError as error:
-        raise _bad_card(str(error)) from error
+        values = strict_json(card.decode("utf-8-sig"))
+    except ValueError as error:
+        raise _bad_card(f"not a run card, found no JSON ({error})") from error
+    if not isinstance(values, dict):
+        raise _bad_card(f"not a run card, found {show(values)}, expected a JSON object")
     if _is_deeper(values, _DEEPEST):
         raise _bad_card(f"nested more than {_DEEPEST} levels deep, expected a flat object")
     return {name: value for name, value in values.items() if value is not None}
@@ -173,22 +209,32 @@ def _yes_or_no(value: Any) -> bool | None:
     raise TextError(f"found {show(value)}, expected true or false")
 
 
-def _design(value: Any, about: str, data: Data) -> Design:
-    if about == "fingerprint":
-        design = data.by_fingerprint.get(value) if isinstance(value, str) else None
+def _design_named(data: LeaderboardData) -> Callable[[Any], PoolDesign]:
+    def judge(name: Any) -> PoolDesign:
+        if name in ("", None):
+            return data.designs[0]
+        if name in data.names:
+            return data.design(name)
+        raise TextError(f"found {show(name)}, expected {' or '.join(data.names)}")
+
+    return judge
+
+
+def _design_of(data: LeaderboardData) -> Callable[[Any], PoolDesign]:
+    def judge(fingerprint: Any) -> PoolDesign:
+        design = data.by_fingerprint.get(fingerprint) if isinstance(fingerprint, str) else None
         if design is None:
             names = ", ".join(f"{design.name} ({design.fingerprint[:12]}...)" for design in data.designs)
-            raise TextError(f"found {show(value)}, which is no data of this board; it has the pools {names}")
+            raise TextError(
+                f"found {show(fingerprint)}, which is no data of this leaderboard; it has the pools {names}"
+            )
         return design
-    if value in ("", None):
-        return data.designs[0]
-    if value in data.names:
-        return data.design(value)
-    raise TextError(f"found {show(value)}, expected {' or '.join(data.names)}")
+
+    return judge
 
 
 def _plain(field: str, limits: Limits) -> Callable[[Any], Any]:
-    """A further field of the card: text of one line, and numbers that a page can print."""
+    """Judge another field of the run card: text of one line, or a number that a page can print."""
 
     def judge(value: Any) -> Any:
         share = value.get("threads") if field == "audio_coverage" and isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""What a sender is told when a submission is not taken."""
+"""Refusals of submissions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ FORM = "form"
 
 
 class IntakeError(PredictionError):
-    """A submission that is refused, with all that is wrong with it.
+    """A refused submission with all its faults.
 
     Attributes:
-        faults: Each with the file, or the form, and the line, thread and field that it is about.
-        n_faults: How many there are in all.
+        faults: Each with its file, or the form, and its line, thread and field.
+        n_faults: Total number of faults.
     """
 
 
 def at_field(field: str, message: str, *, place: str = FORM) -> Fault:
-    """A fault in one field of the form, or of the run card."""
+    """Return a fault in one field of the form or of the run card."""
     return Fault(place, None, field, None, message)

@@ -1,12 +1,12 @@
-"""A submission that lies in a public repository on the Hub: `predictions.jsonl` and `run.json` at its root."""
+"""Submissions in a public repository on the Hub: `predictions.jsonl` and `run.json` at its root."""
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeGuard, get_args
 
+from musicrs_metric.base.paths import REPO_NAME
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.predictions import PREDICTIONS
 from musicrs_metric.runs.run_card import RUN_CARD
@@ -17,7 +17,7 @@ from .unpack import megabytes
 
 Kind = Literal["dataset", "model"]
 
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_LONGEST_PART = 96  # characters of an owner or a name on the Hub
 _FIELD = "repo"
 _PACKED = f"{PREDICTIONS}.gz"
 _TIMEOUT_S = 20.0
@@ -25,12 +25,12 @@ _HUB = "https://huggingface.co"
 
 
 class Fetched(NamedTuple):
-    """What lies in a repository.
+    """Files of a repository.
 
     Attributes:
-        predictions: Content of its prediction file, packed or not.
-        card: Content of its run card.
-        link: The page of the repository at the commit that was read.
+        predictions: Content of the prediction file, packed or not.
+        card: Content of the run card.
+        link: Page of the repository at the commit that was read.
     """
 
     predictions: bytes
@@ -39,22 +39,22 @@ class Fetched(NamedTuple):
 
 
 def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = None) -> Fetched:
-    """Read a submission from the Hub, as anybody can who has no token.
+    """Read a submission from the Hub without a token.
 
     Args:
-        repo: `owner/name`, as it was sent.
+        repo: `owner/name` as it was sent.
         kind: "dataset" or "model".
-        limits: Sizes, looked at before anything is downloaded.
-        endpoint: Address of the Hub; None for HF_ENDPOINT or huggingface.co.
+        limits: Largest sizes, checked before a download.
+        endpoint: URL of the Hub; None for HF_ENDPOINT or huggingface.co.
 
     Returns:
-        Both files as they are in the newest commit.
+        Both files of the newest commit.
 
     Raises:
-        IntakeError: There is no such public repository, or it lacks a file, or one is too large.
+        IntakeError: There is no such public repository, a file is missing, or a file is too large.
         UserError: The Hub does not answer.
     """
-    if not isinstance(repo, str) or not _REPO.fullmatch(repo):
+    if not _is_repo_id(repo):
         raise _refused(f"found {show(repo)}, expected owner/name")
     if kind not in get_args(Kind):
         raise _refused(f"found the kind {show(kind)}, expected {' or '.join(get_args(Kind))}")
@@ -63,12 +63,12 @@ def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = 
 
     get_session().timeout = _TIMEOUT_S
     http_error: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
-    # The board's own token would show what its owner alone may see.
+    # The leaderboard's own token could read private repositories of its owner.
     api = HfApi(endpoint=endpoint, token=False)
     try:
         commit = api.repo_info(repo, repo_type=str(kind)).sha
-        found = api.get_paths_info(repo, [PREDICTIONS, _PACKED, RUN_CARD], revision=commit, repo_type=str(kind))
-        sizes = {file.path: file.size for file in found if isinstance(file, RepoFile)}
+        files = api.get_paths_info(repo, [PREDICTIONS, _PACKED, RUN_CARD], revision=commit, repo_type=str(kind))
+        sizes = {file.path: file.size for file in files if isinstance(file, RepoFile)}
         predictions = next((name for name in (PREDICTIONS, _PACKED) if name in sizes), None)
         if predictions is None or RUN_CARD not in sizes:
             raise _refused(f"found no {PREDICTIONS if predictions is None else RUN_CARD} at the root of {repo}")
@@ -91,6 +91,12 @@ def fetch(repo: object, kind: object, limits: Limits, *, endpoint: str | None = 
         raise UserError(f"{repo}: the Hub cannot be reached ({type(error).__name__}); try again later") from None
     page = f"{_HUB}/{'datasets/' if kind == 'dataset' else ''}{repo}/tree/{commit}"
     return Fetched(upload, card, page)
+
+
+def _is_repo_id(repo: object) -> TypeGuard[str]:
+    if not isinstance(repo, str) or not REPO_NAME.fullmatch(repo):
+        return False
+    return all(len(part) <= _LONGEST_PART for part in repo.split("/"))
 
 
 def _refused(message: str) -> IntakeError:

@@ -1,11 +1,12 @@
-"""From the bytes of an upload and the fields of a form to a submission."""
+"""Build a submission from the bytes of an upload and the fields of a form."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from musicrs_metric.errors import count, some
+from musicrs_metric.errors import count, show, some
+from musicrs_metric.matching import Pool
 from musicrs_metric.runs.predictions import (
     PREDICTIONS,
     Fault,
@@ -15,21 +16,21 @@ from musicrs_metric.runs.predictions import (
     read_prediction_lines,
 )
 
-from ..board.data import Data, Design
+from ..board.data import LeaderboardData, PoolDesign
 from ..settings import Limits
 from ..store.files import key_of, sorted_predictions
 from ..submission import Submission
-from .form import Form, Said, judge_form
+from .form import JudgedForm, SubmissionForm, judge_form
 from .refusal import IntakeError
 from .unpack import lines_of
 
 
 class Taken(NamedTuple):
-    """A submission that may be stored.
+    """A valid submission, not yet stored.
 
     Attributes:
-        submission: What is stored.
-        warnings: What was set aside while reading, in words.
+        submission: The submission.
+        warnings: Contradictions of form and run card, and lines that were skipped, in words.
     """
 
     submission: Submission
@@ -37,70 +38,98 @@ class Taken(NamedTuple):
 
 
 def take(
-    upload: bytes, form: Form, data: Data, limits: Limits, *, card: bytes | None = None, now: datetime | None = None
+    upload: bytes,
+    form: SubmissionForm,
+    data: LeaderboardData,
+    limits: Limits,
+    *,
+    card: bytes | None = None,
+    link: str = "",
+    now: datetime | None = None,
 ) -> Taken:
-    """Judge what was sent.
+    """Check an upload and its fields.
 
     Args:
-        upload: The prediction file: JSON lines, packed with gzip or in a zip or not.
-        form: What is said of the system.
-        data: The board's data.
-        limits: What is taken at most.
-        card: Content of `run.json`, whose fields count more than the form's; None where there is none.
-        now: When it came in; None for this moment.
+        upload: The prediction file: JSON lines, plain, or packed with gzip or zip.
+        form: Fields that describe the system. A field that is filled in counts more than that of the run card.
+        data: Pool designs of the leaderboard.
+        limits: Largest sizes.
+        card: Content of `run.json`; None without one.
+        link: Page of the system if neither form nor run card states one.
+        now: Time of arrival; None for the current time.
 
     Returns:
-        The submission; scores that stand in the file are not read.
+        The submission. Scores in the file are not read.
 
     Raises:
-        IntakeError: Every fault of the form and of the file, as far as the file could be read.
+        IntakeError: Lists every fault of the form and of the file, as far as the file could be read.
     """
     refusals: list[PredictionError] = []
-    said: Said | None = None
-    found: PredictionFile | None = None
+    judged: JudgedForm | None = None
+    file: PredictionFile | None = None
     try:
-        said = judge_form(form, card, data, limits)
+        judged = judge_form(form, card, data, limits, link=link)
     except IntakeError as error:
         refusals.append(error)
-    design = data.designs[0] if said is None else said.design
+    design = data.designs[0] if judged is None else judged.design
     try:
-        found = read_prediction_lines(lines_of(upload, limits), PREDICTIONS, design.references)
-        _check_for_board(found, design, limits, partial=said is None or said.partial)
+        file = read_prediction_lines(lines_of(upload, limits), PREDICTIONS, design.references)
+        _check_for_leaderboard(file.predictions, design, limits, partial=judged is None or judged.partial)
     except PredictionError as error:
         refusals.append(error)
-    if said is None or found is None or refusals:
+    if judged is None or file is None or refusals:
         faults = [fault for refusal in refusals for fault in refusal.faults]
         raise IntakeError(faults, sum(refusal.n_faults for refusal in refusals))
-    predictions = sorted_predictions(found.predictions)
+    predictions = sorted_predictions(file.predictions)
     submission = Submission(
-        key=key_of(said.card, predictions),
-        card=said.card,
-        link=said.link,
-        description=said.description,
+        key=key_of(judged.card, predictions),
+        card=judged.card,
+        link=judged.link,
+        description=judged.description,
         partial=len(predictions) < len(design.references),
         received_at=(now or datetime.now(UTC)).isoformat(timespec="microseconds"),
         predictions=predictions,
     )
-    return Taken(submission, found.warnings)
+    return Taken(submission, (*judged.warnings, *file.warnings))
 
 
-def _check_for_board(found: PredictionFile, design: Design, limits: Limits, *, partial: bool) -> None:
-    """Ask for what a board asks for more than a file that is scored at home."""
+def _check_for_leaderboard(
+    predictions: tuple[Prediction, ...], design: PoolDesign, limits: Limits, *, partial: bool
+) -> None:
+    """Check the conditions of a leaderboard that a file for `musicrs-metric score` need not meet."""
     faults = [
         Fault(PREDICTIONS, None, "ranking", prediction.thread_id, problem)
-        for prediction in found.predictions
+        for prediction in predictions
         if (problem := _too_much(prediction, limits)) is not None
     ]
-    given = {prediction.thread_id for prediction in found.predictions}
-    missing = [thread for thread in design.references.thread_ids if thread not in given]
+    predicted = {prediction.thread_id for prediction in predictions}
+    missing = [thread for thread in design.references.thread_ids if thread not in predicted]
     if missing and not partial:
         message = (
             f"no prediction for {count(len(missing), 'thread')} of {len(design.references)} ({some(missing)}); "
             "add them, or declare the submission partial, and they score 0"
         )
         faults.append(Fault(PREDICTIONS, None, "thread_id", None, message))
+    if not faults and _all_unknown(predictions, design):
+        titles = [title for prediction in predictions for title in prediction.ranking]
+        message = (
+            f"found {count(len(titles), 'title')} such as {show(titles[0])}, none of which is in the pool of its "
+            "thread; copy the titles from the column candidates"
+        )
+        faults.append(Fault(PREDICTIONS, None, "ranking", None, message))
     if faults:
         raise IntakeError(faults)
+
+
+def _all_unknown(predictions: tuple[Prediction, ...], design: PoolDesign) -> bool:
+    """Return True if there are titles and none of them is in its pool. Stops at the first known title."""
+    has_titles = False
+    for prediction in predictions:
+        pool = Pool(design.references.candidates[design.references.position[prediction.thread_id]])
+        has_titles = has_titles or bool(prediction.ranking)
+        if any(pool.resolve(title) is not None for title in prediction.ranking):
+            return False
+    return has_titles
 
 
 def _too_much(prediction: Prediction, limits: Limits) -> str | None:

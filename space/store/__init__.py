@@ -1,4 +1,4 @@
-"""Where submissions are kept: one file each, named by what is in it, in a folder or in a repository on the Hub."""
+"""Store of submissions: one file per submission, named by its hash, in a folder or in a repository on the Hub."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Literal, NamedTuple, Protocol
 
 from musicrs_metric.runs.predictions import Prediction
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 
 __all__ = ["Receipt", "SetAside", "Store"]
 
 
 class Receipt(NamedTuple):
-    """What a sender is told.
+    """Receipt for a submission.
 
     Attributes:
-        key: The submission's key.
-        state: "stored" once nothing but the loss of the store can lose it, "queued" while it is on this machine's disk
-            alone and still has to reach the store, "already" where the very same was sent before.
+        key: Key of the submission.
+        state: "stored": it is in the results store. "queued": it is on the local disk only, and will be committed.
+            "already": the same submission was stored before.
     """
 
     key: str
@@ -26,40 +26,40 @@ class Receipt(NamedTuple):
 
 
 class SetAside(NamedTuple):
-    """A stored file that is no submission, shown to the owner; it stays where it is, and the board does without it.
+    """A stored file that is no submission. The leaderboard ignores it, and the leaderboard owner sees it.
 
     Attributes:
-        file: Its name.
-        reason: What is wrong with it, in words.
+        file: Name of the file.
+        reason: Its fault, in words.
     """
 
     file: str
     reason: str
 
 
-class Store(Protocol):
-    """Keeps submissions; safe to use from many threads and processes at once."""
+class SubmissionStore(Protocol):
+    """Keeps submissions. Safe to use from many threads and processes at once."""
 
     def put(self, submission: Submission) -> Receipt:
-        """Keep a submission; when this returns, a crash does not lose it."""
+        """Keep a submission. Once this returns, a crash does not lose it."""
         ...
 
-    def entries(self) -> Sequence[Entry]:
-        """What is kept, without the predictions, in the order in which it came in."""
+    def entries(self) -> Sequence[SubmissionEntry]:
+        """List the submissions without their predictions, in the order of arrival."""
         ...
 
     def get(self, key: str) -> Submission | None:
-        """One submission with its predictions; None where there is none of that key, or its file is set aside."""
+        """Return one submission with its predictions; None if the key is unknown or its file is set aside."""
         ...
 
     def prediction(self, key: str, thread_id: str) -> Prediction | None:
-        """What one submission predicts for one thread, without reading the rest of it; None where there is none."""
+        """Return the prediction of one submission for one thread, without reading the others; None if there is none."""
         ...
 
     def set_aside(self) -> Sequence[SetAside]:
-        """The files that `entries` leaves out."""
+        """List the files that `entries` leaves out."""
         ...
 
     def problem(self) -> str | None:
-        """Why submissions do not reach where they are to be kept, in words for the owner; None where they do."""
+        """State in words why submissions do not reach the results repository; None if they do."""
         ...

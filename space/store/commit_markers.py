@@ -1,4 +1,4 @@
-"""Marks on a disk: which submissions are in the repository on the Hub."""
+"""Markers on the local disk of the submissions that are in the repository on the Hub."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from .files import is_key
 
 
-class Marks:
-    """A set of keys that outlives a process; each is an empty file.
+class CommitMarkers:
+    """A set of keys that survives a process. Each key is an empty file.
 
-    A mark may be lost, for the repository tells again what is in it; a mark is never set before its commit was made.
+    A marker may be lost, because the repository lists its files again. It is never set before its commit was made.
 
     Args:
-        folder: Where they lie; made if it does not exist.
+        folder: Folder of the markers, created if it is missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -24,24 +24,24 @@ class Marks:
         folder.mkdir(parents=True, exist_ok=True)
 
     def all(self) -> set[str]:
-        """All keys that are marked."""
+        """Return all marked keys."""
         return {name for name in os.listdir(self.folder) if is_key(name)}
 
     def has(self, key: str) -> bool:
-        """Whether a key is marked."""
+        """Return True if a key is marked."""
         return (self.folder / key).exists()
 
     def add(self, keys: Iterable[str]) -> None:
-        """Mark keys; one that is marked keeps its age."""
+        """Mark keys. A marked key keeps its age."""
         for key in keys:
             if is_key(key) and not self.has(key):
                 (self.folder / key).touch()
 
     def remove(self, key: str) -> None:
-        """Take a mark away."""
+        """Remove the marker of a key."""
         (self.folder / key).unlink(missing_ok=True)
 
     def older_than(self, seconds: float) -> set[str]:
-        """The keys that were marked before that time."""
+        """Return the keys that were marked more than `seconds` ago."""
         before = time.time() - seconds
         return {key for key in self.all() if (self.folder / key).stat().st_mtime <= before}

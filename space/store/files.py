@@ -1,7 +1,7 @@
-"""The file of a submission: a line of what is known of it, then its predictions, one line per thread.
+"""File format of a submission: one line with its fields, then its predictions, one line per thread.
 
-The file is named by the submission's key, and the key is a hash of what is in it. So a file that was damaged or changed
-by hand shows itself, and two people who send different things can never write to one file.
+The name of the file is the key of the submission, and the key is a hash of its content. A damaged or edited file is
+therefore recognised, and two submitters with different content never write to the same file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from musicrs_metric.errors import UserError, is_unicode, show
 from musicrs_metric.runs.predictions import Prediction, format_line, parse_line
 from musicrs_metric.runs.run_card import RunCard, card_from_values
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 
 SUFFIX = ".jsonl"
 VERSION = 1
@@ -31,7 +31,7 @@ class StoredFileError(UserError):
 
 
 def key_of(card: RunCard, predictions: Iterable[Prediction]) -> str:
-    """The key of a submission: sha256 over its name, modality, data and predictions.
+    """Return the key of a submission: sha256 over its name, modality, data and predictions.
 
     Args:
         card: Its run card.
@@ -40,19 +40,19 @@ def key_of(card: RunCard, predictions: Iterable[Prediction]) -> str:
     Returns:
         64 hexadecimal digits.
     """
-    return _key(card, _lines(predictions))
+    return _key(card, _sha256(_lines(predictions)))
 
 
 def is_key(text: str) -> bool:
-    """Whether a text has the form of a key, and so may become part of a file name."""
+    """Return True if a text has the form of a key, and may become part of a file name."""
     return _KEY.fullmatch(text) is not None
 
 
 def file_name(key: str) -> str:
-    """The name of a submission's file.
+    """Return the file name of a submission.
 
     Raises:
-        ValueError: `key` is no key; nothing else ever becomes a path.
+        ValueError: `key` is no key. Nothing else ever becomes a path.
     """
     if not is_key(key):
         raise ValueError(f"found {show(key)}, expected 64 hexadecimal digits")
@@ -60,24 +60,24 @@ def file_name(key: str) -> str:
 
 
 def to_bytes(submission: Submission) -> bytes:
-    """Write a submission as the content of its file."""
+    """Return the content of the file of a submission."""
     values = {name: getattr(submission, name) for name in _FIELDS if name != "card"}
     values = {"version": VERSION, **values, "card": asdict(submission.card)}
     return f"{to_json(values)}\n".encode() + _lines(submission.predictions)
 
 
-def read_entry(content: bytes, name: str) -> Entry:
-    """Read what is known of a submission, after a check that its file is whole.
+def read_entry(content: bytes, name: str) -> SubmissionEntry:
+    """Read the fields of a submission, after a check that its file is intact.
 
     Args:
         content: The whole file.
         name: Its name.
 
     Returns:
-        The entry; the predictions are hashed, not read.
+        The entry. The predictions are hashed, not parsed.
 
     Raises:
-        StoredFileError: The file is damaged, was changed, or bears the name of another.
+        StoredFileError: The file is damaged, was edited, or has the name of another submission.
     """
     head, _, rest = content.partition(b"\n")
     try:
@@ -89,11 +89,12 @@ def read_entry(content: bytes, name: str) -> Entry:
         raise
     except (ValueError, LookupError, TypeError) as error:
         raise StoredFileError(f"{name}: cannot be read ({error})") from error
-    key = _key(entry.card, rest)
+    entry = replace(entry, predictions_hash=_sha256(rest))
+    key = _key(entry.card, entry.predictions_hash)
     if entry.key != key:
-        raise StoredFileError(f"{name}: is damaged or was changed, its content does not have the hash that it states")
+        raise StoredFileError(f"{name}: is damaged or was edited: its content does not have the hash that it states")
     if name != file_name(key):
-        raise StoredFileError(f"{name}: bears the name of another submission, expected {file_name(key)}")
+        raise StoredFileError(f"{name}: has the name of another submission, expected {file_name(key)}")
     return entry
 
 
@@ -105,7 +106,7 @@ def read_submission(content: bytes, name: str) -> Submission:
         name: Its name.
 
     Raises:
-        StoredFileError: As for `read_entry`, or a prediction that the validator refuses.
+        StoredFileError: As for `read_entry`, or a prediction is invalid.
     """
     entry = read_entry(content, name)
     predictions = []
@@ -114,21 +115,21 @@ def read_submission(content: bytes, name: str) -> Submission:
         if prediction is None:
             raise StoredFileError(str(faults[0]))
         predictions.append(prediction)
-    known = {field: getattr(entry, field) for field in _FIELDS}
-    return Submission(**known, predictions=tuple(predictions))
+    fields = {field: getattr(entry, field) for field in _FIELDS}
+    return Submission(**fields, predictions=tuple(predictions))
 
 
 def find_prediction(content: bytes, thread_id: str) -> Prediction | None:
-    """Find one thread's prediction without reading the others.
+    """Find the prediction of one thread without parsing the others.
 
     Args:
         content: The whole file of a submission.
         thread_id: The thread.
 
     Returns:
-        The prediction; None where there is none for it, or its line is damaged.
+        The prediction; None if there is none, or if its line is damaged.
     """
-    # No line feed can stand within JSON, so this is the start of a line and nothing that somebody wrote into a title.
+    # JSON text has no line feed, so this is the start of a line and never a part of a title.
     start = content.find(b'\n{"thread_id": %s,' % to_json(thread_id).encode())
     if start < 0:
         return None
@@ -136,27 +137,30 @@ def find_prediction(content: bytes, thread_id: str) -> Prediction | None:
 
 
 def sorted_predictions(predictions: Iterable[Prediction]) -> tuple[Prediction, ...]:
-    """Predictions as they are kept: by thread id, without the scores of the ranked items."""
-    kept = (replace(prediction, scores=None) for prediction in predictions)
-    return tuple(sorted(kept, key=lambda prediction: prediction.thread_id))
+    """Return predictions in their stored form: by thread id, without the scores of the ranked titles."""
+    stored = (replace(prediction, scores=None) for prediction in predictions)
+    return tuple(sorted(stored, key=lambda prediction: prediction.thread_id))
 
 
 def _lines(predictions: Iterable[Prediction]) -> bytes:
     return "".join(map(format_line, sorted_predictions(predictions))).encode()
 
 
-def _key(card: RunCard, lines: bytes) -> str:
-    what = [card.name, card.modality, card.fingerprint, hashlib.sha256(lines).hexdigest()]
-    return hashlib.sha256(to_json(what).encode()).hexdigest()
+def _key(card: RunCard, predictions_hash: str) -> str:
+    return _sha256(to_json([card.name, card.modality, card.fingerprint, predictions_hash]).encode())
 
 
-def _entry(values: dict[str, Any]) -> Entry:
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _entry(values: dict[str, Any]) -> SubmissionEntry:
     for name, kind in _FIELDS.items():
         if name not in values or not isinstance(values[name], kind):
             raise ValueError(f"field {name!r} is missing or of another type")
     if not is_unicode(to_json(values)):
-        raise ValueError("holds half a surrogate pair, which no page can show")
+        raise ValueError("has half a surrogate pair, which no page can show")
     datetime.fromisoformat(values["received_at"])
     card = dict(values["card"])
     card |= card.pop("extra", {})
-    return Entry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})
+    return SubmissionEntry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})

@@ -1,7 +1,8 @@
-"""The inbox of the results repository: runs that came by a pull request, which the owner has merged.
+"""Inbox of the results repository: runs that arrived by a pull request and that the leaderboard owner has merged.
 
-A run is a folder `inbox/<any name>/` with `predictions.jsonl` and `run.json`. It is judged as any other submission; one
-that passes becomes a submission's file in the commit that empties its folder, and one that does not stays and is shown.
+A run is a folder `inbox/<any name>/` with `predictions.jsonl` and `run.json`. It is judged like any other submission. A
+valid run becomes the file of a submission, in the commit that empties its folder. An invalid run stays, and the owner
+sees its faults.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Inbox:
-    """What lies in the inbox at the last look.
+    """State of the inbox at the last look.
 
     Args:
         repo: The repository.
-        accept: Judges predictions and run card; None to leave the inbox alone.
-        largest: Bytes of a file that is still read.
+        accept: Judges predictions and run card; None to ignore the inbox.
+        largest: Largest number of bytes of a file that is read.
     """
 
     def __init__(self, repo: ResultsRepo, accept: Callable[[bytes, bytes], Submission] | None, largest: int) -> None:
@@ -39,10 +40,10 @@ class Inbox:
         self._refused: dict[tuple[RemoteFile, ...], SetAside] = {}
 
     def read(self, commit: str, store: LocalStore) -> None:
-        """Judge what is new in the inbox at a commit, and put what passes into a store.
+        """Judge the new runs of the inbox at a commit, and put the valid ones into a store.
 
         Raises:
-            RemoteError: The Hub does not give it.
+            RemoteError: The Hub does not return the files.
         """
         if self.accept is None:
             return
@@ -61,33 +62,33 @@ class Inbox:
                 self._refused[files] = SetAside(folder, str(error))
             except (RemoteError, OSError):
                 raise
-            except Exception as error:  # one run that nobody foresaw must not keep all others from the repository
+            except Exception as error:  # an unforeseen error of one run must not stop the others
                 _LOG.exception("%s in %s", folder, self.repo.repo)
                 self._refused[files] = SetAside(folder, f"cannot be judged ({type(error).__name__})")
             else:
                 self._answered[folder] = files
 
     def answered(self) -> list[str]:
-        """Paths of what was taken in and is to be removed."""
+        """Return the paths of accepted runs, which must be removed."""
         return [file.path for files in self._answered.values() for file in files]
 
     def removed(self, paths: Sequence[str]) -> None:
-        """Say that paths were removed."""
+        """Note that paths were removed."""
         gone = set(paths)
         self._answered = {
             folder: files for folder, files in self._answered.items() if not gone >= {file.path for file in files}
         }
 
     def refused(self) -> list[SetAside]:
-        """What was judged and does not pass."""
+        """List the refused runs."""
         return list(self._refused.values())
 
     def _contents(self, folder: str, files: Sequence[RemoteFile], commit: str) -> tuple[bytes, bytes]:
         names = [PurePosixPath(file.path).name for file in files]
         if sorted(names) != [PREDICTIONS, RUN_CARD]:
-            raise UserError(f"{folder}: holds {', '.join(names)}, expected {PREDICTIONS} and {RUN_CARD}")
+            raise UserError(f"{folder}: found {', '.join(names)}, expected {PREDICTIONS} and {RUN_CARD}")
         large = [file for file in files if file.size > self.largest]
         if large:
-            raise UserError(f"{large[0].path}: has {large[0].size:,} bytes, more than the {self.largest:,} to be read")
+            raise UserError(f"{large[0].path}: has {large[0].size:,} bytes, expected at most {self.largest:,}")
         predictions, card = (self.repo.read(f"{folder}/{name}", commit) for name in (PREDICTIONS, RUN_CARD))
         return predictions, card

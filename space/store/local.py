@@ -1,4 +1,4 @@
-"""Submissions in a folder: what is acknowledged is on disk, whoever writes at the same time and whatever dies."""
+"""Submissions in a folder. An acknowledged submission is on disk, even if processes write at the same time or die."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from musicrs_metric.base.files import replacing
 from musicrs_metric.errors import is_unicode, show
 from musicrs_metric.runs.predictions import Prediction
 
-from ..submission import Entry, Submission
+from ..submission import Submission, SubmissionEntry
 from . import Receipt, SetAside
 from .files import SUFFIX, StoredFileError, file_name, find_prediction, is_key, read_entry, read_submission, to_bytes
 
 _LOCK = ".lock"
 _PART = ".part"
-_LARGEST = 256_000_000  # bytes of a file that is read; of what intakes take, many times less is left to be stored
+_LARGEST = 256_000_000  # bytes of a file that is read, many times the size of any accepted submission
 
 
 class _Seen(NamedTuple):
     """A file as it was when it was last read.
 
     Attributes:
-        stamp: Size, time of change and number of the file on its disk.
-        found: What it holds, or why it is set aside.
+        stamp: Size, time of change and inode.
+        content: Its entry, or the reason why it is set aside.
     """
 
     stamp: tuple[int, int, int]
-    found: Entry | SetAside
+    content: SubmissionEntry | SetAside
 
 
 class LocalStore:
-    """A `Store` in one folder. The files are all the truth there is; what is remembered of them is made anew.
+    """A `SubmissionStore` in one folder. The files are the only source; all other state is derived from them.
 
     Args:
-        folder: Where they lie; made if it does not exist.
+        folder: The folder, created if it is missing.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -51,17 +51,17 @@ class LocalStore:
         self._seen: dict[str, _Seen] = {}
 
     def put(self, submission: Submission) -> Receipt:
-        """Keep a submission; when this returns, it is on disk.
+        """Keep a submission. Once this returns, it is on disk.
 
         Args:
-            submission: One that the intake has passed.
+            submission: A valid submission.
 
         Returns:
-            Its key, and whether it is new.
+            Its key, and the state "stored" or "already".
         """
         target = self.folder / file_name(submission.key)
         content = to_bytes(submission)
-        read_entry(content, target.name)  # what could not be read back must not be acknowledged
+        read_entry(content, target.name)  # a file that cannot be read back must not be acknowledged
         with self._writing:
             if target.exists() and _holds_submission(target):
                 return Receipt(submission.key, "already")
@@ -69,14 +69,13 @@ class LocalStore:
             _write(target, content)
         return Receipt(submission.key, "stored")
 
-    def entries(self) -> Sequence[Entry]:
-        """What is kept, in the order in which it came in; files that did not change are not read again."""
-        found = [one.found for one in self._look()]
-        entries = [entry for entry in found if isinstance(entry, Entry)]
+    def entries(self) -> Sequence[SubmissionEntry]:
+        """List the submissions in the order of arrival. Unchanged files are not read again."""
+        entries = [seen.content for seen in self._look() if isinstance(seen.content, SubmissionEntry)]
         return sorted(entries, key=lambda entry: (entry.received_at, entry.key))
 
     def get(self, key: str) -> Submission | None:
-        """One submission with its predictions, or None."""
+        """Return one submission with its predictions, or None."""
         if not is_key(key):
             return None
         try:
@@ -85,7 +84,7 @@ class LocalStore:
             return None
 
     def prediction(self, key: str, thread_id: str) -> Prediction | None:
-        """What one submission predicts for one thread; None where there is none."""
+        """Return the prediction of one submission for one thread; None if there is none."""
         if not is_key(key):
             return None
         try:
@@ -94,11 +93,11 @@ class LocalStore:
             return None
 
     def set_aside(self) -> Sequence[SetAside]:
-        """The files of the folder that are no submissions, by name."""
-        return [one.found for one in self._look() if isinstance(one.found, SetAside)]
+        """List the files of the folder that are no submissions, by name."""
+        return [seen.content for seen in self._look() if isinstance(seen.content, SetAside)]
 
     def problem(self) -> str | None:
-        """None: what is in the folder is where it is to be kept."""
+        """Return None, because the folder is the results store."""
         return None
 
     def _look(self) -> list[_Seen]:
@@ -109,7 +108,7 @@ class LocalStore:
 
     def _read(self, name: str) -> _Seen:
         path = self.folder / name
-        name = name if is_unicode(name) else show(name)  # a file system may hold names that no page can show
+        name = name if is_unicode(name) else show(name)  # a file system may have names that no page can show
         try:
             status = path.stat()
             stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
@@ -117,13 +116,11 @@ class LocalStore:
             if seen is not None and seen.stamp == stamp:
                 return seen
             if not name.endswith(SUFFIX):
-                return _Seen(stamp, SetAside(name, f"is no submission; the files of submissions end in {SUFFIX}"))
+                return _Seen(stamp, SetAside(name, f"is no submission; file names of submissions end in {SUFFIX}"))
             if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device may never end
-                return _Seen(stamp, SetAside(name, "is no file"))
+                return _Seen(stamp, SetAside(name, "is not a regular file"))
             if status.st_size > _LARGEST:
-                return _Seen(
-                    stamp, SetAside(name, f"has {status.st_size:,} bytes, more than the {_LARGEST:,} to be read")
-                )
+                return _Seen(stamp, SetAside(name, f"has {status.st_size:,} bytes, expected at most {_LARGEST:,}"))
             return _Seen(stamp, read_entry(path.read_bytes(), name))
         except StoredFileError as error:
             return _Seen(stamp, SetAside(name, str(error).removeprefix(f"{name}: ")))
@@ -131,13 +128,13 @@ class LocalStore:
             return _Seen((-1, -1, -1), SetAside(name, f"cannot be read ({error.strerror})"))
 
     def _remove_unfinished(self) -> None:
-        """Remove what a killed process left; only the holder of the lock writes, so none of it is in use."""
-        for left in self.folder.glob(f".*{_PART}"):
-            left.unlink(missing_ok=True)
+        """Remove the files of killed processes. Only the holder of the lock writes, so none of them is in use."""
+        for path in self.folder.glob(f".*{_PART}"):
+            path.unlink(missing_ok=True)
 
 
 def _holds_submission(path: Path) -> bool:
-    """Whether a file that stands under a submission's name is one; a damaged one is to be replaced."""
+    """Return True if the file is a submission. A damaged file will be replaced."""
     try:
         read_entry(path.read_bytes(), path.name)
     except (OSError, StoredFileError):
@@ -152,7 +149,7 @@ def _write(target: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name on disk too; a file whose name is lost in a power cut is lost."""
+    """Write the new file name to disk too. A file whose name is lost in a power cut is lost."""
     if os.name != "posix":  # elsewhere a folder cannot be opened
         return
     descriptor = os.open(folder, os.O_RDONLY)

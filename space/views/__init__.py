@@ -1,1 +1,1 @@
-"""The tabs of the page: each turns rows of the board into HTML in which everything from outside is text."""
+"""Tabs of the page: each renders data of the leaderboard as HTML in which all text from outside is escaped."""

@@ -1,12 +1,12 @@
-"""What the numbers mean, what they do not, and how to take part and to cite."""
+"""Tab About: the task, the meaning of the numbers, the limits of the pools, how to take part and how to cite."""
 
 from __future__ import annotations
 
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.citation import BIBTEX
 
-from ..board.lines import Line
-from . import display_names as words
+from ..board.table_rows import TableRow
+from . import display_names
 from .address import Address
 from .html import Html, join, tag
 
@@ -14,109 +14,100 @@ _PAPER = "https://arxiv.org/abs/2509.19469"
 _SUBMIT = "musicrs-metric submit runs/mine --space URL"
 
 
-def about(chance: Line, here: Address) -> Html:
-    """Make the tab.
+def about(chance: TableRow, address: Address) -> Html:
+    """Render the tab.
 
     Args:
-        chance: The line of chance on the design of pools that is shown.
-        here: The page as it is.
+        chance: The row of chance on the pool design that is shown.
+        address: State of the page.
     """
     return tag(
         "article",
-        *_task(),
-        *_table(chance),
-        *_artefacts(),
-        *_taking_part(here),
+        tag("h2", "The task"),
+        _task(),
+        tag("h2", "How to read the table"),
+        tag("dl", [join(tag("dt", term), tag("dd", text)) for term, text in _terms(chance)]),
+        tag("h2", "Information in the pools"),
+        tag("p", _POOLS),
+        tag("h2", "Take part"),
+        *_taking_part(address),
         tag("h2", "Cite"),
         tag("pre", BIBTEX.strip(), tabindex=0),
         class_="text",
     )
 
 
-def _task() -> tuple[Html, ...]:
-    return (
-        tag("h2", "The task"),
-        tag(
-            "p",
-            "MusiCRS (",
-            tag("a", "Surana et al. 2025", href=_PAPER, rel="noopener noreferrer", target="_blank"),
-            ") takes conversations from Reddit in which somebody asks for music. A system is given the request in "
-            "words (query only), the clips that were linked (audio only), or both, and puts the candidates of the "
-            "thread’s pool, about a hundred songs, artists and albums, in an order. What the community recommended is "
-            "right.",
-        ),
+def _task() -> Html:
+    return tag(
+        "p",
+        "MusiCRS (",
+        tag("a", "Surana et al. 2025", href=_PAPER, rel="noopener noreferrer", target="_blank"),
+        ") takes threads from Reddit in which a user asks for music. A system takes the query as text (query only), "
+        "the linked clips (audio only), or both. It ranks the pool of the thread: about one hundred songs, artists and "
+        "albums. Relevant candidates are those that the community recommended.",
     )
 
 
-def _table(chance: Line) -> tuple[Html, ...]:
-    level = words.percent(chance.values.get("recall@20"))
-    points = (
+def _terms(chance: TableRow) -> tuple[tuple[str, str], ...]:
+    level = display_names.percent(chance.values.get("recall@20"))
+    return (
         (
             "Scores",
-            "recall@20 is the share of the right answers among the first twenty, nDCG@20 weighs them by their rank, "
-            "MRR is one over the rank of the first. Means over all threads; a thread without a prediction, or without "
-            "a right answer, counts as 0. They are computed here from the predictions and never read from a file.",
+            "recall@20 is the share of the relevant candidates among the first twenty. nDCG@20 weights them by their "
+            "rank. MRR is one over the rank of the first one. Scores are means over all threads. A thread without a "
+            "prediction, or without a relevant candidate, counts as 0. The leaderboard computes all scores from the "
+            "predictions and reads none from a file.",
         ),
         (
             f"Chance is {level}, not 0",
-            "A random order of a pool finds right answers too; what it reaches on average follows from the sizes of "
-            "pools and answers and is exact. "
+            "A random order of a pool also has relevant candidates at its top. Its expected score is exact. It follows "
+            "from the number of candidates and of relevant ones. "
             f"Rule for {VERDICT_RULE}. The verdict of a row depends on that row alone. It covers the threads with a "
             "prediction.",
         ),
         (
             "Intervals",
-            "95 %: how far the score would move with other threads of the same kind. From 450 threads on by drawing "
-            "threads again ten thousand times, below by Gaffke’s bounds, and not for fewer than five threads. Whether "
-            "two systems differ is told by their paired difference (tab Compare), not by whether their intervals "
-            "overlap.",
+            "95 %: the range of the score over other threads of the same kind. From 450 threads on it comes from ten "
+            "thousand resamples of the threads, below from Gaffke’s bounds. Fewer than five threads have none. To "
+            "decide if two systems differ, use their paired difference (tab Compare), not the overlap of their "
+            "intervals.",
         ),
         (
             "Rank and group",
-            "Rank among the systems that read the same, on the same pools. Group 1 is the best one and all that a "
-            "paired t test cannot tell from it, corrected for all pairs; without these, group 2 is made in the same "
-            "way, and so on.",
+            "The rank is among the systems that read the same, on the same pools. Group 1 holds the best system and "
+            "all that a paired t test, corrected for all pairs, does not separate from it. Group 2 is built in the "
+            "same way from the rest, and so on.",
         ),
         (
             "Reads",
-            "What a system looks at beyond the thread it is asked about. Other threads’ pools or answers give away "
-            "more than music does, so those systems have ranks of their own.",
+            "The data that a system uses beyond its own thread. Pools and relevant candidates of other threads help "
+            "more than music does, so these systems have ranks of their own.",
         ),
         (
             "Reported",
-            "Figures of the paper’s Table 1. Their predictions are not public, so they cannot be computed again and "
-            "have no interval and no rank.",
-        ),
-    )
-    return (
-        tag("h2", "How to read the table"),
-        tag("dl", [join(tag("dt", name), tag("dd", text)) for name, text in points]),
-    )
-
-
-def _artefacts() -> tuple[Html, ...]:
-    return (
-        tag("h2", "What the pools give away"),
-        tag(
-            "p",
-            "The wrong candidates of a published pool come from other threads of the same subreddit. A title that is "
-            "popular there, or that is right elsewhere, is therefore more often wrong here: counting titles ranks "
-            "below chance, and whoever ranks other threads’ answers last reaches high scores without music. The "
-            "balanced pools of this project take away what counting tells. No pools take away what labels tell; a "
-            "system that was trained on these threads has to say so.",
+            "Results from Table 1 of the paper. Their predictions are not public. They cannot be recomputed, and have "
+            "no interval and no rank.",
         ),
     )
 
 
-def _taking_part(here: Address) -> tuple[Html, ...]:
+_POOLS = (
+    "The distractors of a published pool come from other threads of the same subreddit. A title that is popular there, "
+    "or relevant in another thread, is therefore more often a distractor here. Counting titles ranks below chance. "
+    "Ranking the relevant candidates of other threads last reaches high scores without music. The balanced pools of "
+    "this project remove the information in the counts. No pools remove the information in labels: a system that was "
+    "trained on these threads must declare it."
+)
+
+
+def _taking_part(address: Address) -> tuple[Html, ...]:
     return (
-        tag("h2", "Take part"),
         tag(
             "p",
-            "Write one JSON object a thread, ",
+            "Write one JSON object per thread, ",
             tag("code", '{"thread_id": "t3_...", "ranking": ["best", "next", ...]}'),
-            ", in any order, from any language, and send the file on the tab ",
-            tag("a", "Submit", href=here.to(tab="submit"), data_go=True),
+            ", in any order and with any program. Send the file on the tab ",
+            tag("a", "Submit", href=address.to(tab="submit"), data_go=True),
             " or from the command line:",
         ),
         tag("pre", _SUBMIT, tabindex=0),

@@ -1,17 +1,16 @@
-"""The address of what the page shows: everything that can be chosen on it stands in its query string."""
+"""State of the page as a query string. Every choice of the user is part of the URL."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import is_unicode, show
-from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
 
-from ..board.lines import Query
+from ..board.table_rows import CHOICES, RowQuery
 
 TABS = ("leaderboard", "compare", "genres", "threads", "submit", "about")
 SORTS = (*HEADLINE, "name", "received", "coverage")
@@ -21,9 +20,7 @@ _LONGEST = 1_000
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "tab": TABS,
-    "modality": (_ALL, *get_args(Modality)),
-    "paradigm": (_ALL, *get_args(Paradigm)),
-    "reads": (_ALL, *get_args(Reads)),
+    **{name: (_ALL, *choices) for name, choices in CHOICES.items()},
     "weights": (_ALL, "open", "closed"),
     "sort": SORTS,
     "order": ("", "reversed"),
@@ -34,25 +31,25 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """What the page is asked to show. What is empty is not chosen.
+    """State of the page. An empty value is not chosen.
 
     Attributes:
-        tab: Which tab.
+        tab: Name of the tab.
         row: Key of the row whose details are open.
-        compare: Keys of two rows, with a comma between.
+        compare: Keys of two rows, separated by a comma.
         thread: Id of the thread that is shown.
-        systems: Keys of the rows whose rankings of that thread are shown, with commas between.
+        systems: Keys of the rows whose rankings of that thread are shown, separated by commas.
         pools: Pool design; empty for the first one.
-        modality: Only systems of that modality. So are the next three.
-        paradigm: Only systems of that paradigm.
-        reads: Only systems that read that.
+        modality: Only systems of this modality.
+        paradigm: Only systems of this paradigm.
+        reads: Only systems that read this.
         weights: Only systems of "open" or "closed" weights.
-        genre: Scores and standings on that genre; in the list of threads, threads of it.
-        find: Only systems, or threads, in which that text stands.
-        reported: Whether the rows that the paper reports are shown.
-        sort: What systems are sorted by.
+        genre: Scores and standings on this genre; in the list of threads, threads of it.
+        find: Only systems, or threads, with this text.
+        reported: "yes" to show the results that the paper reports.
+        sort: Column that sorts the systems.
         order: "reversed" for the worst first, or Z before A.
-        metric: The measure of comparisons, heat map and plots.
+        metric: Measure of comparisons, heat map and plots.
     """
 
     tab: str = TABS[0]
@@ -73,18 +70,18 @@ class Address:
     metric: str = HEADLINE[0]
 
     @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Address:
-        """Read the parts of a query string; what is unknown, no text, or none of the choices is as if not given.
+    def read(cls, sent: Mapping[str, Any]) -> Address:
+        """Read the values of a query string. Unknown names, invalid choices and values that are no text are ignored.
 
-        A link that somebody kept leads to the page, whatever became of what it names.
+        An old link therefore always opens the page.
 
         Args:
-            given: Names and values.
+            sent: Names and values.
         """
         known = {
             item.name: value[:_LONGEST]
             for item in fields(cls)
-            if isinstance(value := given.get(item.name), str)
+            if isinstance(value := sent.get(item.name), str)
             and value in _CHOICES.get(item.name, (value,))
             and is_unicode(value)
         }
@@ -93,19 +90,19 @@ class Address:
         return cls(**known)
 
     @staticmethod
-    def unknown(given: Mapping[str, Any]) -> list[str]:
-        """What `read` takes out of a query string, because it is none of the choices; each as "genre 'Jaz'"."""
+    def unknown(sent: Mapping[str, Any]) -> list[str]:
+        """List the values that `read` ignores because they are no valid choice, each as "genre 'Jaz'"."""
         return [
-            f"{name} {show(given[name])}"
+            f"{name} {show(sent[name])}"
             for name, choices in _CHOICES.items()
-            if isinstance(given.get(name), str) and given[name] not in choices
+            if isinstance(sent.get(name), str) and sent[name] not in choices
         ]
 
     def to(self, **changes: str) -> str:
-        """The query string of this page with something changed; what is as it always is stays out of it."""
+        """Return the query string of this page with some changes. Standard values are left out."""
         changed = replace(self, **changes)
-        said = {name: getattr(changed, name) for name, value in STANDARD.items() if getattr(changed, name) != value}
-        return "?" + urlencode(said or {"tab": TABS[0]}, safe=",@")
+        values = {name: getattr(changed, name) for name, value in STANDARD.items() if getattr(changed, name) != value}
+        return "?" + urlencode(values or {"tab": TABS[0]}, safe=",@")
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -120,18 +117,18 @@ class Address:
 
     @property
     def drawn(self) -> str:
-        """The measure of the table that is drawn: the one it is sorted by, or the first."""
+        """The measure that the table draws: the one that sorts it, or the first."""
         return self.sort if self.sort in HEADLINE else HEADLINE[0]
 
     @property
     def ascending(self) -> bool:
-        """Whether the table starts with the least."""
+        """True if the table starts with the smallest value."""
         return (self.sort in _ASCENDING) != (self.order == "reversed")
 
     @property
-    def query(self) -> Query:
-        """Which lines of the board are shown."""
-        return Query(
+    def query(self) -> RowQuery:
+        """Selection and order of the rows that are shown."""
+        return RowQuery(
             design=self.pools or None,
             modality=_one(self.modality),
             paradigm=_one(self.paradigm),

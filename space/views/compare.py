@@ -1,4 +1,4 @@
-"""Two systems against each other, thread by thread: how far apart, how sure, where."""
+"""Tab Compare: the difference of two systems in words, by measure, by genre and thread by thread."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from musicrs_metric.base.genres import in_order
 from musicrs_metric.base.numbers import p_value
 from musicrs_metric.compare.results import Comparison, Effect, Pair
 
-from ..board.rows import Row
-from . import display_names as words
+from ..board.rows import SubmissionRow
+from . import display_names
 from .address import Address
 from .differences import difference, figures, scale_of
 from .form_controls import choice, form, joined_choice, link
 from .html import Html, join, tag
-from .largest_differences import furthest
+from .largest_differences import largest_differences
 
 
-def chooser(rows: Sequence[Row], here: Address) -> Html:
-    """The fields that say which two systems, and on which measure.
+def chooser(rows: Sequence[SubmissionRow], address: Address) -> Html:
+    """Return the fields for two systems and a measure.
 
     Args:
-        rows: Those that can be chosen, all on the same pools.
-        here: The page as it is.
+        rows: Systems on the same pools.
+        address: State of the page.
     """
     options = {"": "Choose a system", **{row.key: row.label for row in rows}}
-    first, second = here.pair
+    first, second = address.pair
     return form(
         "Choose two systems",
         joined_choice("compare", "First system", options, first),
         joined_choice("compare", "Second system", options, second),
-        choice("metric", "Measure", words.METRICS, here),
+        choice("metric", "Measure", display_names.METRICS, address),
     )
 
 
-def best_pair(rows: Sequence[Row]) -> str:
-    """The two best of one modality, for who has not chosen yet, as an address has them; empty for fewer than two rows.
+def best_pair(rows: Sequence[SubmissionRow]) -> str:
+    """Return the keys of the two best systems of one modality as in a URL; empty for fewer than two rows.
 
     Args:
-        rows: The best first.
+        rows: Best first.
     """
-    of: dict[str, Row] = {}
+    of: dict[str, SubmissionRow] = {}
     for row in rows:
         better = of.setdefault(row.entry.card.modality, row)
         if better is not row:
@@ -49,22 +49,22 @@ def best_pair(rows: Sequence[Row]) -> str:
     return ",".join(row.key for row in rows[:2]) if len(rows) > 1 else ""
 
 
-def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
-    """What is said before two systems are chosen: what can be read here, and pairs to begin with."""
+def nothing_chosen(rows: Sequence[SubmissionRow], address: Address) -> Html:
+    """Render the tab without a choice: its purpose, and pairs to begin with."""
     best = rows[:3]
     pairs = [(a, b) for i, a in enumerate(best) for b in best[i + 1 :]]
     return join(
         tag(
             "p",
-            "Choose two systems to see their difference over the same threads, with its interval, by genre and thread "
-            "by thread. A difference whose interval holds 0 is a tie.",
+            "Choose two systems to see their paired difference with its interval, by genre and thread by thread. A "
+            "difference whose interval contains 0 is a tie.",
             class_="lead",
         ),
         tag(
             "p",
             "Begin with: " if pairs else None,
             [
-                join(link(here, f"{a.label} and {b.label}", tab="compare", compare=f"{a.key},{b.key}"), tag("br"))
+                join(link(address, f"{a.label} and {b.label}", tab="compare", compare=f"{a.key},{b.key}"), tag("br"))
                 for a, b in pairs
             ],
             class_="begin",
@@ -72,71 +72,77 @@ def nothing_chosen(rows: Sequence[Row], here: Address) -> Html:
     )
 
 
-def comparison(a: Row, b: Row, found: Comparison, threads: Sequence[Thread | None], here: Address) -> Html:
-    """The two systems in words and tables.
+def comparison(
+    a: SubmissionRow, b: SubmissionRow, result: Comparison, threads: Sequence[Thread | None], address: Address
+) -> Html:
+    """Render the comparison in words and tables.
 
     Args:
         a: The first system.
         b: The second.
-        found: Their comparison, `a` first, by genre.
-        threads: The conversations, in the order of the rows' tables.
-        here: The page as it is; its metric is the one that is told in full.
+        result: Their comparison, `a` first, by genre.
+        threads: The threads, in the order of the rows' tables.
+        address: State of the page. Its measure is shown in full.
     """
-    pair = found.metrics[here.metric].pairs[0]
+    pair = result.metrics[address.metric].pairs[0]
     return tag(
         "section",
-        tag("p", *_sentence(a, b, pair, here.metric), class_="lead verdict-line"),
+        tag("p", *_sentence(a, b, pair, address.metric), class_="lead verdict-line"),
         _different_reads(a, b),
         tag(
             "div",
-            tag("div", tag("h3", "By measure, in points"), _measures(a, b, found)),
+            tag("div", tag("h3", "By measure, in points"), _measures(a, b, result)),
             tag(
-                "div", tag("h3", f"{words.metric(here.metric)} by genre, in points"), _effects(pair.by.get("genre", {}))
+                "div",
+                tag("h3", f"{display_names.metric(address.metric)} by genre, in points"),
+                _effects(pair.by.get("genre", {})),
             ),
             class_="halves",
         ),
         tag("h3", "Thread by thread"),
-        furthest(a, b, threads, here),
+        largest_differences(a, b, threads, address),
         tag(
             "p",
-            "Each point is a thread: above the dotted line the first system did better on it, below the second. Choose "
-            "a point to open its thread.",
+            "Each point is a thread. Above the dotted line the first system has the higher score, below it the second. "
+            "Click a point to open its thread.",
             class_="soft",
         ),
         aria_label="Comparison",
     )
 
 
-def _sentence(a: Row, b: Row, pair: Pair, metric: str) -> Iterator[Html | str]:
+def _sentence(a: SubmissionRow, b: SubmissionRow, pair: Pair, metric: str) -> Iterator[Html | str]:
     first, second = (tag("b", row.label, dir="auto") for row in (a, b))
-    size = f"{abs(pair.difference) * 100:.2f} points of {words.metric(metric)}"
+    size = f"{abs(pair.difference) * 100:.2f} points of {display_names.metric(metric)}"
     if pair.significant:
         better, worse = (first, second) if pair.difference > 0 else (second, first)
         yield from (better, " is better than ", worse, f" by {size}")
     else:
-        yield from (first, " and ", second, f" cannot be told apart: {size} between them")
-    interval = words.points_interval(pair.interval)
-    yield f" (first minus second {words.points(pair.difference)}, 95 % {interval}, p {_equals(pair.p_t)})."
+        yield from (first, " and ", second, f" are not significantly different: {size} between them")
+    interval = display_names.points_interval(pair.interval)
+    yield f" (first minus second {display_names.points(pair.difference)}, 95 % {interval}, p {_equals(pair.p_t)})."
     if pair.detectable is not None and not pair.significant:
-        apart = f"{pair.detectable * 100:.1f} points"
-        yield f" These two would have to differ by {apart} to be told apart four times in five."
+        least = f"{pair.detectable * 100:.1f} points"
+        yield f" A difference of {least} would be found in four of five such comparisons."
 
 
-def _different_reads(a: Row, b: Row) -> Html | None:
+def _different_reads(a: SubmissionRow, b: SubmissionRow) -> Html | None:
     if a.entry.card.reads == b.entry.card.reads:
         return None
-    said = " and ".join(words.READS[row.entry.card.reads].lower() for row in (a, b))
-    return tag("p", f"They do not read the same ({said}): the board does not rank them together.", class_="warn")
+    reads = " and ".join(display_names.READS[row.entry.card.reads].lower() for row in (a, b))
+    return tag(
+        "p", f"They do not read the same ({reads}), so the leaderboard does not rank them together.", class_="warn"
+    )
 
 
-def _measures(a: Row, b: Row, found: Comparison) -> Html:
-    pairs = {metric: of.pairs[0] for metric, of in found.metrics.items()}
+def _measures(a: SubmissionRow, b: SubmissionRow, result: Comparison) -> Html:
+    pairs = {metric: of.pairs[0] for metric, of in result.metrics.items()}
     scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs.values())
-    lines = [
+    table_rows = [
         tag(
             "tr",
-            tag("th", words.metric(metric), scope="row"),
-            *(tag("td", tag("b", words.percent(row.scores.values[metric]))) for row in (a, b)),
+            tag("th", display_names.metric(metric), scope="row"),
+            *(tag("td", tag("b", display_names.percent(row.scores.values[metric]))) for row in (a, b)),
             difference(pair.difference, pair.interval, scale),
             tag("td", p_value(pair.p_t)),
             tag("td", f"{pair.wins} / {pair.ties} / {pair.losses}"),
@@ -144,25 +150,25 @@ def _measures(a: Row, b: Row, found: Comparison) -> Html:
         for metric, pair in pairs.items()
     ]
     heads = ("Measure", "First", "Second", "First minus second, 95 %", "p", "Won / tied / lost")
-    return figures(heads, lines)
+    return figures(heads, table_rows)
 
 
 def _effects(effects: dict[str, Effect]) -> Html:
     scale = scale_of(effect.interval or (effect.difference, effect.difference) for effect in effects.values())
-    lines = [
+    table_rows = [
         tag(
             "tr",
-            tag("th", genre, tag("small", f" {words.plural(effect.n, 'thread')}"), scope="row"),
+            tag("th", genre, tag("small", f" {display_names.plural(effect.n, 'thread')}"), scope="row"),
             difference(effect.difference, effect.interval, scale),
         )
         for genre in in_order(effects)
         for effect in (effects[genre],)
     ]
     heads = ("Genre", "First minus second, 95 %")
-    note = "These intervals describe and do not test: nothing is corrected for looking at several genres."
-    return join(figures(heads, lines), tag("p", note, class_="soft"))
+    note = "These intervals are not tests. They are not corrected for the number of genres."
+    return join(figures(heads, table_rows), tag("p", note, class_="soft"))
 
 
 def _equals(p: float) -> str:
-    shown = p_value(p)
-    return shown if shown.startswith("<") else f"= {shown}"
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"

@@ -1,4 +1,4 @@
-"""All that is known of one row: scores with interval, chance and ceiling, genres, failures, run card."""
+"""Details of one row: scores with interval, chance and ceiling, genres, failures, run card."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.scoring import Scores
 
-from ..board.rows import Row
-from . import display_names as words
+from ..board.rows import SubmissionRow
+from . import display_names
 from .address import Address
 from .form_controls import link
-from .html import Html, outside_link, tag
-from .interval_plot import Scale, drawing
+from .html import Html, data_table, outside_link, tag
+from .interval_plot import Scale, interval_plot
 from .table import answer_shares
 
 _OUTCOMES: Mapping[str, str] = {
@@ -31,46 +31,47 @@ _CARD: Mapping[str, str] = {
     "licence": "Licence",
     "protocol": "Protocol",
     "prompt_hash": "Prompt (sha256)",
-    "shuffles": "Orders of each pool",
+    "shuffles": "Orders per pool",
     "seed": "Seed",
-    "missing_audio": "A thread without audio",
+    "missing_audio": "Threads without audio",
     "clip_plan": "Clips",
     "code_version": "Code",
-    "wall_time_s": "Time in seconds",
+    "wall_time_s": "Run time in seconds",
     "hardware": "Hardware",
-    "created_at": "Made",
+    "created_at": "Created",
     "fingerprint": "Data (fingerprint)",
 }
 
 
-def details(row: Row, here: Address) -> Html:
-    """Make the panel.
+def details(row: SubmissionRow, address: Address) -> Html:
+    """Render the panel.
 
     Args:
         row: The row.
-        here: The page as it is.
+        address: State of the page.
     """
     card = row.entry.card
     return tag(
         "aside",
-        link(here, "×", label="Close the details", class_="close", row=""),
+        link(address, "×", label="Close the details", class_="close", row=""),
         tag("h2", row.label, tabindex=-1, dir="auto"),
         tag(
             "p",
-            f"{words.PARADIGMS[card.paradigm]} · {words.MODALITIES[card.modality]} · reads: "
-            f"{words.READS[card.reads].lower()}",
+            f"{display_names.PARADIGMS[card.paradigm]} · {display_names.MODALITIES[card.modality]} · reads: "
+            f"{display_names.READS[card.reads].lower()}",
             class_="soft",
         ),
-        tag("p", row.entry.description, class_="said", dir="auto") if row.entry.description else None,
-        tag("p", "Its page: ", out) if (out := outside_link(row.entry.link)) else None,
-        tag("p", "Partial: threads are missing, and count as 0.", class_="warn") if row.entry.partial else None,
-        _actions(row, here),
-        tag("h3", "Standing"),
+        tag("p", row.entry.description, class_="description", dir="auto") if row.entry.description else None,
+        tag("p", "Page: ", out) if (out := outside_link(row.entry.link)) else None,
+        tag("p", "Partial: missing threads count as 0.", class_="warn") if row.entry.partial else None,
+        [tag("p", f"Identical to {label}: the same rankings.", class_="warn") for label in row.identical_to],
+        _actions(row, address),
+        tag("h3", "Standings"),
         tag("ul", _standing(row)),
         tag("h3", "Scores in per cent"),
         _measures(row.scores),
-        tag("h3", f"{words.metric(here.drawn)} by genre"),
-        _genres(row.scores, here.drawn),
+        tag("h3", f"{display_names.metric(address.drawn)} by genre"),
+        _genres(row.scores, address.drawn),
         tag("h3", "Answers"),
         tag("dl", _answers(row)),
         tag("h3", "Run card"),
@@ -79,80 +80,78 @@ def details(row: Row, here: Address) -> Html:
     )  # fmt: skip
 
 
-def _actions(row: Row, here: Address) -> Html:
+def _actions(row: SubmissionRow, address: Address) -> Html:
     return tag(
         "p",
-        tag("button", "Download its predictions", type="button", data_save=f"predictions {row.key}", class_="action"),
-        link(here, "Compare it", class_="action", tab="compare", row="", compare=f"{row.key},"),
-        link(here, "Its rankings, thread by thread", class_="action", tab="threads", row="", systems=row.key),
+        tag("button", "Download predictions", type="button", data_save=f"predictions {row.key}", class_="action"),
+        link(address, "Compare", class_="action", tab="compare", row="", compare=f"{row.key},"),
+        link(address, "Rankings by thread", class_="action", tab="threads", row="", systems=row.key),
         class_="actions",
     )
 
 
-def _standing(row: Row) -> Iterator[Html]:
+def _standing(row: SubmissionRow) -> Iterator[Html]:
     for metric in HEADLINE:
         standing = row.standings.get(metric)
         if standing is None:
             continue
-        told = "no rank, for no other system reads the same"
+        text = "no rank, because no other system reads the same"
         if row.is_ranked:
-            told = f"rank {standing.rank} of {row.peers}"
+            text = f"rank {standing.rank} of {row.peers}"
             if standing.rank_interval:
                 first, last = standing.rank_interval
-                told += f" (95 %: {first} to {last})" if first != last else " (also in 95 % of the resamples)"
-            told += f", group {standing.group}"
+                text += f" (95 %: {first} to {last})" if first != last else " (also in 95 % of the resamples)"
+            text += f", group {standing.group}"
         if standing.chance is not None:
-            told += (
-                f"; {standing.chance.verdict} chance, {words.points(standing.chance.difference)} points from it "
-                f"{words.points_interval(standing.chance.interval)}"
+            text += (
+                f"; {standing.chance.verdict} chance, {display_names.points(standing.chance.difference)} points from "
+                f"it {display_names.points_interval(standing.chance.interval)}"
             )
             if standing.chance.n < row.scores.n:
-                told += f", on the {words.plural(standing.chance.n, 'thread')} with a prediction"
-        yield tag("li", tag("b", words.metric(metric)), f": {told}")
+                text += f", on the {display_names.plural(standing.chance.n, 'thread')} with a prediction"
+        yield tag("li", tag("b", display_names.metric(metric)), f": {text}")
     yield tag("li", f"Rule for {VERDICT_RULE}.", class_="soft")
 
 
 def _measures(scores: Scores) -> Html:
     chance, intervals = scores.chance or {}, scores.interval or {}
-    heads = [tag("th", text, scope="col") for text in ("Measure", "Mean", "95 %", "Chance", "Best possible")]
-    lines = [
+    table_rows = [
         tag(
             "tr",
-            tag("th", words.metric(name), scope="row"),
-            tag("td", tag("b", words.percent(value))),
-            tag("td", words.bounds(intervals.get(name))),
-            tag("td", words.percent(chance.get(name))),
-            tag("td", words.percent(scores.ceiling[name])),
+            tag("th", display_names.metric(name), scope="row"),
+            tag("td", tag("b", display_names.percent(value))),
+            tag("td", display_names.bounds(intervals.get(name))),
+            tag("td", display_names.percent(chance.get(name))),
+            tag("td", display_names.percent(scores.ceiling[name])),
         )
         for name, value in scores.values.items()
     ]
-    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+    return data_table(("Measure", "Mean", "95 %", "Chance", "Best possible"), table_rows)
 
 
 def _genres(scores: Scores, metric: str) -> Html:
     of = {genre: scores.by["genre"][genre] for genre in in_order(scores.by["genre"])}
     scale = Scale.over(_ends(list(of.values()), metric))
-    lines = [
+    table_rows = [
         tag(
             "tr",
-            tag("th", genre, tag("small", f" {found.n}"), scope="row"),
-            tag("td", tag("b", words.percent(found.values[metric]))),
-            tag("td", words.bounds((found.interval or {}).get(metric))),
-            tag("td", words.percent((found.chance or {}).get(metric))),
+            tag("th", genre, tag("small", f" {scores_of.n}"), scope="row"),
+            tag("td", tag("b", display_names.percent(scores_of.values[metric]))),
+            tag("td", display_names.bounds((scores_of.interval or {}).get(metric))),
+            tag("td", display_names.percent((scores_of.chance or {}).get(metric))),
             tag(
                 "td",
-                drawing(
+                interval_plot(
                     scale,
-                    value=found.values[metric],
-                    interval=(found.interval or {}).get(metric),
-                    mark=(found.chance or {}).get(metric),
+                    value=scores_of.values[metric],
+                    interval=(scores_of.interval or {}).get(metric),
+                    mark=(scores_of.chance or {}).get(metric),
                 ),
             ),
         )
-        for genre, found in of.items()
+        for genre, scores_of in of.items()
     ]
-    heads = [tag("th", text, scope="col") for text in ("Genre, threads", "Mean", "95 %", "Chance", "")]
-    return tag("table", tag("thead", tag("tr", heads)), tag("tbody", lines), class_="figures")
+    return data_table(("Genre, threads", "Mean", "95 %", "Chance", ""), table_rows)
 
 
 def _ends(of: Sequence[Scores], metric: str) -> Iterator[float | None]:
@@ -160,21 +159,21 @@ def _ends(of: Sequence[Scores], metric: str) -> Iterator[float | None]:
         yield from (scores.values[metric], (scores.chance or {}).get(metric), *(scores.interval or {}).get(metric, ()))
 
 
-def _answers(row: Row) -> Iterator[Html]:
+def _answers(row: SubmissionRow) -> Iterator[Html]:
     scores, card = row.scores, row.entry.card
     yield from _item("Threads scored", scores.n)
     yield from _item("Threads without a prediction, counted as 0", scores.n_missing)
-    yield from _item("Titles that the pool does not have", scores.n_unknown)
-    yield from _item("Titles given twice", scores.n_duplicate)
+    yield from _item("Titles that are not in the pool", scores.n_unknown)
+    yield from _item("Repeated titles", scores.n_duplicate)
     for name, share in answer_shares(row.judged.outcomes).items():
-        yield from _item(f"Outcome: {_OUTCOMES.get(name, name)}", words.share(share))
-    yield from _item("Places that the system filled itself", words.share(row.judged.answered))
+        yield from _item(f"Outcome: {_OUTCOMES.get(name, name)}", display_names.share(share))
+    yield from _item("Share of each ranking that the system gave itself", display_names.share(row.judged.answered))
     for name, value in (card.audio_coverage or {}).items():
-        shown = words.share(value) if name == "threads" else f"{value:g}"
-        yield from _item(f"Audio: {name.replace('_', ' ')}", shown)
+        text = display_names.share(value) if name == "threads" else f"{value:g}"
+        yield from _item(f"Audio: {name.replace('_', ' ')}", text)
 
 
-def _run_card(row: Row) -> Iterator[Html]:
+def _run_card(row: SubmissionRow) -> Iterator[Html]:
     card = row.entry.card
     weights = {True: "open", False: "closed", None: None}[card.open_weights]
     trained = {True: "trained or tuned for this task", False: "not trained for this task", None: None}[card.trained]

@@ -1,4 +1,4 @@
-"""Differences in tables: a number with its interval, and both drawn around zero."""
+"""Differences in tables: a number with its interval, drawn around zero."""
 
 from __future__ import annotations
 
@@ -6,36 +6,34 @@ from collections.abc import Iterable, Sequence
 
 from musicrs_metric.compare.results import Bounds
 
-from . import display_names as words
-from .html import Html, tag
-from .interval_plot import Scale, drawing
+from . import display_names
+from .html import Html, data_table, tag
+from .interval_plot import Scale, interval_plot
 
 
-def figures(heads: Sequence[str], lines: Sequence[Html]) -> Html:
-    """A table of figures that can be scrolled sideways.
+def figures(heads: Sequence[str], table_rows: Sequence[Html]) -> Html:
+    """Return a table that scrolls sideways.
 
     Args:
-        heads: Texts of the head.
-        lines: Its rows.
+        heads: Texts of its head.
+        table_rows: Its rows.
     """
-    head = [tag("th", text, scope="col") for text in heads]
-    made = tag("table", tag("thead", tag("tr", head)), tag("tbody", lines), class_="figures")
-    return tag("div", made, class_="scroll", tabindex=0)
+    return tag("div", data_table(heads, table_rows), class_="scroll", tabindex=0)
 
 
 def difference(value: float, interval: Bounds | None, scale: Scale) -> Html:
-    """A cell with a difference; coloured where its interval leaves out zero."""
-    told = interval is not None and not interval[0] <= 0 <= interval[1]
+    """Return a cell with a difference, coloured if its interval excludes zero."""
+    excludes_zero = interval is not None and not interval[0] <= 0 <= interval[1]
     return tag(
         "td",
-        tag("b", words.points(value)),
-        tag("small", f" {words.points_interval(interval)}"),
-        drawing(scale, value=value, interval=interval, mark=0.0),
-        class_=f"difference {'up' if value > 0 else 'down'}" if told else "difference",
+        tag("b", display_names.points(value)),
+        tag("small", f" {display_names.points_interval(interval)}"),
+        interval_plot(scale, value=value, interval=interval, mark=0.0),
+        class_=f"difference {'up' if value > 0 else 'down'}" if excludes_zero else "difference",
     )  # fmt: skip
 
 
 def scale_of(intervals: Iterable[Bounds]) -> Scale:
-    """As far to the one side as to the other, so that zero stands in the middle."""
+    """Return a scale with zero in the middle."""
     far = max((abs(end) for bounds in intervals for end in bounds), default=0.01) or 0.01
     return Scale(-far, far)

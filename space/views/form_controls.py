@@ -1,4 +1,4 @@
-"""What people choose with: native fields, whose names are parts of the address (`address.Address`)."""
+"""Form controls of the page: native fields, named after the attributes of `address.Address`."""
 
 from __future__ import annotations
 
@@ -8,67 +8,67 @@ from .address import STANDARD, Address
 from .html import Html, tag
 
 
-def choice(name: str, label: str, options: Mapping[str, str], here: Address) -> Html:
-    """A labelled list to choose from.
+def choice(name: str, label: str, options: Mapping[str, str], address: Address) -> Html:
+    """Return a labelled list of options.
 
     Args:
-        name: Part of the address that it sets.
-        label: What it is called.
-        options: Value to what it is called.
-        here: The page as it is.
+        name: Attribute of the address that it sets.
+        label: Label of the list.
+        options: Value to text of each option.
+        address: State of the page.
     """
-    chosen = getattr(here, name)
-    made = [tag("option", text, value=value, selected=value == chosen) for value, text in options.items()]
-    return _labelled(label, tag("select", made, name=name, **_state(name, chosen)))
+    chosen = getattr(address, name)
+    items = [tag("option", text, value=value, selected=value == chosen) for value, text in options.items()]
+    return _labelled(label, tag("select", items, name=name, **_state(name, chosen)))
 
 
-def filter_choice(name: str, label: str, options: Mapping[str, str], here: Address) -> Html:
-    """A labelled list that starts with "all"."""
-    return choice(name, label, {"": "All", **options}, here)
+def filter_choice(name: str, label: str, options: Mapping[str, str], address: Address) -> Html:
+    """Return a labelled list that starts with "All"."""
+    return choice(name, label, {"": "All", **options}, address)
 
 
 def joined_choice(name: str, label: str, options: Mapping[str, str], chosen: str) -> Html:
-    """One of several lists that set one part of the address together, with commas between."""
-    made = [tag("option", text, value=value, selected=value == chosen) for value, text in options.items()]
-    return _labelled(label, tag("select", made, data_join=name, data_chosen=chosen))
+    """Return one of several lists that set one attribute of the address together, separated by commas."""
+    items = [tag("option", text, value=value, selected=value == chosen) for value, text in options.items()]
+    return _labelled(label, tag("select", items, data_join=name, data_chosen=chosen))
 
 
-def search(label: str, here: Address) -> Html:
-    """A labelled search field."""
-    field = tag("input", type="search", name="find", value=here.find, maxlength=200, **_state("find", here.find))
+def search(label: str, address: Address) -> Html:
+    """Return a labelled search field."""
+    field = tag("input", type="search", name="find", value=address.find, maxlength=200, **_state("find", address.find))
     return _labelled(label, field)
 
 
-def switch(name: str, label: str, here: Address) -> Html:
-    """A tick box for a part of the address that is "yes" or "no"."""
-    chosen = getattr(here, name)
+def switch(name: str, label: str, address: Address) -> Html:
+    """Return a check box for an attribute of the address that is "yes" or "no"."""
+    chosen = getattr(address, name)
     field = tag("input", type="checkbox", name=name, checked=chosen == "yes", **_state(name, chosen))
     return tag("label", field, tag("span", label), class_="switch")
 
 
 def form(label: str, *fields: Html | None) -> Html:
-    """Fields that change the address as soon as one of them changes.
+    """Return a form that changes the URL as soon as one of its fields changes.
 
     Args:
-        label: What they are for, for screen readers.
-        fields: The fields, with their labels.
+        label: Purpose of the form, for screen readers.
+        fields: Fields with their labels.
     """
     return tag("form", fields, class_="controls", aria_label=label)
 
 
 def link(
-    here: Address, *content: str | Html | None, label: str | None = None, class_: str | None = None, **changes: str
+    address: Address, *content: str | Html | None, label: str | None = None, class_: str | None = None, **changes: str
 ) -> Html:
-    """A link within the page: the same page with something changed.
+    """Return a link within the page: the same page with some changes.
 
     Args:
-        here: The page as it is.
-        content: What the link shows.
-        label: What it is called where that says too little.
-        class_: Its class.
-        changes: What is changed.
+        address: State of the page.
+        content: Content of the link.
+        label: Text for screen readers if the content is not enough.
+        class_: CSS class.
+        changes: Changed attributes of the address.
     """
-    return tag("a", content, href=here.to(**changes), data_go=True, aria_label=label, class_=class_)
+    return tag("a", content, href=address.to(**changes), data_go=True, aria_label=label, class_=class_)
 
 
 def _labelled(label: str, field: Html) -> Html:
@@ -76,6 +76,6 @@ def _labelled(label: str, field: Html) -> Html:
 
 
 def _state(name: str, chosen: str) -> dict[str, str]:
-    # A field that somebody has touched no longer follows its attributes: the page sets it from `data-chosen` when
-    # another address was opened. What is as it always is stays out of the address.
+    # A field that the user has changed no longer follows its attributes, so the script sets it from `data-chosen`
+    # after each change of the URL. Standard values stay out of the URL.
     return {"data_chosen": chosen, "data_standard": STANDARD[name]}

@@ -1,4 +1,4 @@
-"""Scores by genre as a map of colours: how far from the genre's own chance every system lies."""
+"""Tab Genres: a heat map of the distance of every system from the chance level of each genre."""
 
 from __future__ import annotations
 
@@ -8,100 +8,103 @@ from musicrs_metric.base.genres import in_order
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.paper.tables import OVERALL, Result
 
-from ..board.rows import Row
-from . import display_names as words
+from ..board.rows import SubmissionRow
+from . import display_names
 from .address import Address
 from .form_controls import choice, form, link, switch
 from .html import Html, join, tag
 from .table import on_genre
 
-# Points from chance at which a colour is at its strongest; what lies further has the same.
+# Distance from chance in points at which a colour is strongest.
 _STRONGEST = 15
 
 
-def chooser(here: Address, *, paper: bool) -> Html:
-    """The fields of the tab.
+def chooser(address: Address, *, paper: bool) -> Html:
+    """Return the fields of the tab.
 
     Args:
-        here: The page as it is.
-        paper: Whether the paper reports figures on these pools.
+        address: State of the page.
+        paper: True if the paper reports results on these pools.
     """
     return form(
         "Choose what the map shows",
-        choice("metric", "Measure", words.METRICS, here),
-        switch("reported", "Rows reported by the paper", here) if paper else None,
+        choice("metric", "Measure", display_names.METRICS, address),
+        switch("reported", "Rows reported by the paper", address) if paper else None,
     )
 
 
 def heat_map(
-    rows: Sequence[Row], reported: Sequence[Sequence[Result]], chance: Mapping[str, float | None], here: Address
+    rows: Sequence[SubmissionRow],
+    reported: Sequence[Sequence[Result]],
+    chance: Mapping[str, float | None],
+    address: Address,
 ) -> Html:
-    """Make the map.
+    """Render the heat map.
 
     Args:
         rows: Systems on the same pools, best first.
-        reported: What the paper reports of each of its systems, a result per genre.
+        reported: Results of the paper, one sequence per system with a result per genre.
         chance: Genre, and "Overall", to chance level.
-        here: The page as it is.
+        address: State of the page.
     """
     columns = [OVERALL, *in_order(genre for genre in chance if genre != OVERALL)]
     heads = [tag("th", "System", scope="col"), *(tag("th", column, scope="col") for column in columns)]
     level = tag(
         "tr",
         tag("th", "Chance", scope="row"),
-        [tag("td", tag("b", words.percent(chance.get(column)))) for column in columns],
+        [tag("td", tag("b", display_names.percent(chance.get(column)))) for column in columns],
         class_="chance",
     )
-    lines = [_row(row, columns, chance, here) for row in rows]
-    told = [_reported(results, columns, chance, here) for results in reported]
+    table_rows = [_row(row, columns, chance, address) for row in rows]
+    reported_rows = [_reported(results, columns, chance, address) for results in reported]
     caption = (
-        f"{words.metric(here.metric)} in per cent. Blue: higher than the chance level of the genre. Orange: lower. "
-        f"Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
+        f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. "
+        f"Orange: lower. Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
     )
     body = tag(
         "table",
         tag("caption", caption),
         tag("thead", tag("tr", heads)),
-        tag("tbody", level, lines, told),
+        tag("tbody", level, table_rows, reported_rows),
         class_="heat",
     )
     return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Scores by genre")
 
 
-def _row(row: Row, columns: Sequence[str], chance: Mapping[str, float | None], here: Address) -> Html:
+def _row(row: SubmissionRow, columns: Sequence[str], chance: Mapping[str, float | None], address: Address) -> Html:
     cells = []
     for column in columns:
         scores = row.scores if column == OVERALL else on_genre(row.scores, column)
-        verdict = scores.verdict(here.metric)
-        told = f"95 % {words.bounds((scores.interval or {}).get(here.metric))}"
+        verdict = scores.verdict(address.metric)
+        title = f"95 % {display_names.bounds((scores.interval or {}).get(address.metric))}"
         if verdict is not None:
-            where = f" on the {words.plural(scores.n - scores.n_missing, 'thread')} with a prediction"
-            told += f", {verdict} chance{where if scores.n_missing else ''}"
+            where = f" on the {display_names.plural(scores.n - scores.n_missing, 'thread')} with a prediction"
+            title += f", {verdict} chance{where if scores.n_missing else ''}"
         sure = verdict in ("above", "below")
-        cells.append(_cell(scores.values[here.metric], chance.get(column), sure=sure, title=told))
-    name = link(here, row.label, tab="leaderboard", row=row.key, class_="name")
+        cells.append(_cell(scores.values[address.metric], chance.get(column), sure=sure, title=title))
+    name = link(address, row.label, tab="leaderboard", row=row.key, class_="name")
     return tag("tr", tag("th", name, scope="row", dir="auto"), cells)
 
 
 def _reported(
-    results: Sequence[Result], columns: Sequence[str], chance: Mapping[str, float | None], here: Address
+    results: Sequence[Result], columns: Sequence[str], chance: Mapping[str, float | None], address: Address
 ) -> Html:
-    of = {result.genre: result.values.get(here.metric) for result in results}
-    name = join(results[0].system, tag("small", f" {words.MODALITIES[results[0].modality].lower()}, reported"))
+    of = {result.genre: result.values.get(address.metric) for result in results}
+    name = join(results[0].system, tag("small", f" {display_names.MODALITIES[results[0].modality].lower()}, reported"))
     cells = [_cell(of.get(column), chance.get(column)) for column in columns]
     return tag("tr", tag("th", name, scope="row"), cells, class_="reported")
 
 
 def _cell(value: float | None, level: float | None, *, sure: bool = False, title: str | None = None) -> Html:
-    shown = words.percent(value)
+    text = display_names.percent(value)
     if value is None or level is None:
-        return tag("td", shown)
+        return tag("td", text)
     share = max(-1.0, min(1.0, (value - level) * 100 / _STRONGEST))
     side = "above" if share >= 0 else "below"
     return tag(
         "td",
-        tag("u" if sure else "span", shown),
+        tag("u" if sure else "span", text),
         class_=side,
         style=f"--share:{abs(share) * 100:.0f}%",
-        title=f"{words.points(value - level)} points from chance" + (f", {title}" if title else ""),
+        title=f"{display_names.points(value - level)} points from chance" + (f", {title}" if title else ""),
     )

@@ -1,4 +1,4 @@
-"""What stands above every tab: the name of the board, what its numbers mean, and the way from tab to tab."""
+"""Header above every tab: name of the leaderboard, three facts, links to the tabs."""
 
 from __future__ import annotations
 
@@ -6,26 +6,31 @@ from collections.abc import Sequence
 
 from musicrs_metric.errors import some
 
-from ..board.lines import Line
-from . import display_names as words
+from ..board.table_rows import TableRow
+from . import display_names
 from .address import TABS, Address
 from .html import Html, tag
 
 
-def frame(
-    lines: Sequence[Line], genres: int, here: Address, left_out: Sequence[str] = (), *, is_other: bool = False
+def header(
+    rows: Sequence[TableRow],
+    genres: int,
+    address: Address,
+    left_out: Sequence[str] = (),
+    *,
+    is_other: bool = False,
 ) -> Html:
-    """Make the head of the page.
+    """Render the header.
 
     Args:
-        lines: All lines of the board on the first design of pools, chance first.
-        genres: How many genres the data have.
-        here: The page as it is.
-        left_out: What the address names and there is not.
-        is_other: Whether the page shows something else than the address says, which then has to follow.
+        rows: All rows on the first pool design, chance first.
+        genres: Number of genres in the data.
+        address: State of the page.
+        left_out: Values of the URL that are unknown or invalid.
+        is_other: True if the page shows another state than the URL, which the script then corrects.
     """
-    chance, *others = lines
-    submitted = [line for line in others if line.kind == "submitted"]
+    chance, *others = rows
+    submitted = [row for row in others if row.kind == "submitted"]
     return tag(
         "header",
         tag(
@@ -33,43 +38,45 @@ def frame(
             tag("h1", "MusiCRS leaderboard"),
             tag(
                 "p",
-                "Someone asks for music in words, in clips, or both; a system ranks some hundred songs, artists and "
-                "albums. Scores are computed here, each beside its chance level and its interval.",
+                "A user asks for music in words, with clips, or both. A system ranks about one hundred songs, artists "
+                "and albums. The leaderboard computes all scores, each with its chance level and its interval.",
                 class_="lead",
             ),
             class_="title",
         ),
         tag("ul", _facts(chance, submitted, genres), class_="facts"),
-        tag("nav", [_tab(name, here) for name in TABS], class_="tabs", aria_label="Main"),
+        tag("nav", [_tab(name, address) for name in TABS], class_="tabs", aria_label="Main"),
         _left_out(left_out) if left_out else None,
-        data_address=here.to() if is_other else None,
+        data_address=address.to() if is_other else None,
     )
 
 
 def _left_out(names: Sequence[str]) -> Html:
     different = list(dict.fromkeys(names))
-    said = some([f"no {name}" for name in different])
-    return tag("p", f"{said}; shown without {'it' if len(different) == 1 else 'them'}", class_="warn", role="status")
+    names_text = some([f"no {name}" for name in different])
+    return tag(
+        "p", f"{names_text}; shown without {'it' if len(different) == 1 else 'them'}", class_="warn", role="status"
+    )
 
 
-def _facts(chance: Line, submitted: Sequence[Line], genres: int) -> list[Html]:
+def _facts(chance: TableRow, submitted: Sequence[TableRow], genres: int) -> list[Html]:
     above = sum(
         standing.chance is not None and standing.chance.verdict == "above"
-        for line in submitted
-        if (standing := line.standings.get("recall@20"))
+        for row in submitted
+        if (standing := row.standings.get("recall@20"))
     )
-    by_chance = words.percent(chance.values.get("recall@20"))
+    by_chance = display_names.percent(chance.values.get("recall@20"))
     facts = {
-        words.plural(len(submitted), "system"): f"{above} above chance on recall@20",
-        words.plural(chance.n or 0, "thread"): words.plural(genres, "genre"),
-        f"{by_chance} by chance": "what a random order of each pool gets on recall@20",
+        display_names.plural(len(submitted), "system"): f"{above} above chance on recall@20",
+        display_names.plural(chance.n or 0, "thread"): display_names.plural(genres, "genre"),
+        f"{by_chance} by chance": "recall@20 of a random order of each pool",
     }
-    return [tag("li", tag("b", fact), tag("span", told)) for fact, told in facts.items()]
+    return [tag("li", tag("b", fact), tag("span", note)) for fact, note in facts.items()]
 
 
-def _tab(name: str, here: Address) -> Html:
-    fresh = Address(tab=name, pools=here.pools)
+def _tab(name: str, address: Address) -> Html:
+    fresh = Address(tab=name, pools=address.pools)
     return tag(
-        "a", words.TABS[name], href=fresh.to(), data_go=True, data_tab=name,
-        aria_current="page" if name == here.tab else None,
+        "a", display_names.TABS[name], href=fresh.to(), data_go=True, data_tab=name,
+        aria_current="page" if name == address.tab else None,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""HTML in which everything is text that was not made here: the one place of the page where text is escaped."""
+"""HTML with escaping: every string that this module did not make is escaped. No other module escapes text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Value = str | int | float | bool | None
 
 
 class Html(str):
-    """HTML, as `tag` and `join` make it; any other string is text wherever it is put in."""
+    """HTML made by `tag` and `join`. Every other string is escaped where it is inserted."""
 
     __slots__ = ()
 
@@ -21,52 +21,64 @@ Content = str | int | None
 
 
 def tag(name: str, /, *children: Content | Iterable[Content], **attributes: Value) -> Html:
-    """Make an element.
+    """Return an element.
 
     Args:
         name: Its name.
-        children: What it holds: `Html` as it is, anything else as text, None as nothing, and series of these.
-        attributes: `class_` is "class" and `data_key` is "data-key"; True is an attribute without a value, False and
+        children: Its content: `Html` unchanged, other values escaped, None as nothing, and iterables of these.
+        attributes: `class_` is "class" and `data_key` is "data-key". True is an attribute without a value. False and
             None are left out.
 
     Returns:
-        The element; nothing in children or attributes can end it, or begin another.
+        The element. No child and no attribute can end it or begin another element.
 
     Examples:
         >>> tag("p", "1 < 2", Html("<br>"), class_="note")
         '<p class="note">1 &lt; 2<br></p>'
     """
-    given = "".join(
+    pairs = "".join(
         f" {_dashed(key)}" if value is True else f' {_dashed(key)}="{escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _VOID:
-        return Html(f"<{name}{given}>")
-    return Html(f"<{name}{given}>{join(*children)}</{name}>")
+        return Html(f"<{name}{pairs}>")
+    return Html(f"<{name}{pairs}>{join(*children)}</{name}>")
 
 
 def join(*children: Content | Iterable[Content]) -> Html:
-    """Put contents one after the other; see `tag`."""
+    """Concatenate contents; see `tag`."""
     return Html("".join(map(_part, children)))
 
 
-def outside_link(address: str | None) -> Html | None:
-    """A link out of the page, shown as its host, which passes no authority on; None where there is none.
+def data_table(heads: Iterable[str], rows: Iterable[Html], *, class_: str = "figures") -> Html:
+    """Return a table from the texts of its head and its `tr` elements."""
+    head = tag("tr", [tag("th", text, scope="col") for text in heads])
+    return tag("table", tag("thead", head), tag("tbody", rows), class_=class_)
+
+
+def outside_link(url: str | None) -> Html | None:
+    """Return a link out of the page, shown as its host name and without a referrer; None if the URL is not https.
 
     Args:
-        address: What somebody gave as the page of their system; only https is linked.
+        url: Page of a system, as its submitter wrote it.
     """
-    if not address:
+    if not url:
         return None
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(url)
         host = parts.hostname
     except ValueError:
         return None
     if parts.scheme != "https" or not host:
         return None
-    return tag("a", host, href=address, target="_blank", rel="noopener noreferrer nofollow ugc", class_="outside")
+    return tag("a", host, href=url, target="_blank", rel="noopener noreferrer nofollow ugc", class_="outside")
+
+
+def plot_text(text: str, longest: int) -> str:
+    """Return one line for plotly, which reads some tags as markup, cut to at most `longest` characters."""
+    line = " ".join(text.split())
+    return escape(line if len(line) <= longest else f"{line[: longest - 1]}…", quote=False)
 
 
 def _part(child: Content | Iterable[Content]) -> str:

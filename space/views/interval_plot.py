@@ -1,4 +1,4 @@
-"""Small drawings beside numbers: a line for an interval, a dot for a mean, an upright mark for chance or for zero."""
+"""Small plots next to numbers: a line for an interval, a dot for a mean, a mark for chance or zero."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .html import Html, tag
 
 
 class Scale(NamedTuple):
-    """From a value to its place in a drawing.
+    """Scale from a value to its position in a plot.
 
     Attributes:
-        low: The value at its left end.
-        high: The value at its right end.
+        low: Value at the left end.
+        high: Value at the right end.
     """
 
     low: float
@@ -23,25 +23,25 @@ class Scale(NamedTuple):
 
     @classmethod
     def over(cls, values: Iterable[float | None], *, zero: bool = True) -> Scale:
-        """A scale on which all values have a place; with `zero`, one that starts there where none is below."""
+        """Return a scale for all values. With `zero`, it starts at 0 unless a value is lower."""
         known = [value for value in values if value is not None] or [0.0]
         low = min([*known, 0.0] if zero else known)
         return cls(low, max([*known, low + 0.01]))
 
     def place(self, value: float) -> str:
-        """Where a value stands, as a share of the width."""
+        """Return the position of a value as a share of the width."""
         share = (value - self.low) / (self.high - self.low)
         return f"{min(1.0, max(0.0, share)) * 100:.1f}%"
 
 
-def drawing(scale: Scale, *, value: float | None, interval: Bounds | None, mark: float | None) -> Html:
-    """Draw one value; the numbers stand beside it, so that screen readers pass it over.
+def interval_plot(scale: Scale, *, value: float | None, interval: Bounds | None, mark: float | None) -> Html:
+    """Plot one value. Screen readers skip the plot, because the numbers are next to it.
 
     Args:
-        scale: Of all drawings of a column.
-        value: The mean; None for none.
-        interval: Its interval.
-        mark: Where the upright mark stands; None for none.
+        scale: Scale of the column.
+        value: The mean; None for no dot.
+        interval: Its interval; None for no line.
+        mark: Value of the upright mark; None for no mark.
     """
     parts = {"line": interval, "mark": mark, "dot": value}
     places = {"value": value, "mark": mark} | (dict(zip(("low", "high"), interval, strict=True)) if interval else {})

@@ -1,4 +1,4 @@
-"""The threads on which two systems lie furthest apart."""
+"""Threads with the largest differences between two systems."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from musicrs_dataset.records import Thread
 from musicrs_metric.measures import Floats
 
-from ..board.rows import Row
-from . import display_names as words
+from ..board.rows import SubmissionRow
+from . import display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, tag
@@ -18,40 +18,50 @@ from .html import Html, tag
 _SHOWN = 4
 
 
-def furthest(a: Row, b: Row, threads: Sequence[Thread | None], here: Address) -> Html:
-    """For each of two systems the threads on which it is furthest ahead, as links to both rankings.
+def largest_differences(a: SubmissionRow, b: SubmissionRow, threads: Sequence[Thread | None], address: Address) -> Html:
+    """List for each of two systems the threads with its largest lead, as links to both rankings.
 
     Args:
         a: The first system.
         b: The second.
-        threads: The conversations, in the order of the rows' tables.
-        here: The page as it is.
+        threads: The threads, in the order of the rows' tables.
+        address: State of the page.
     """
-    apart = a.table.values[here.metric] - b.table.values[here.metric]
-    order = np.argsort(-apart, kind="stable").tolist()
+    differences = a.table.values[address.metric] - b.table.values[address.metric]
+    order = np.argsort(-differences, kind="stable").tolist()
     return tag(
         "div",
-        _threads_of(f"Where {a.label} is furthest ahead", [i for i in order if apart[i] > 0], apart, threads, here),
         _threads_of(
-            f"Where {b.label} is furthest ahead", [i for i in order[::-1] if apart[i] < 0], apart, threads, here
+            f"Where {a.label} has its largest leads",
+            [i for i in order if differences[i] > 0],
+            differences,
+            threads,
+            address,
+        ),
+        _threads_of(
+            f"Where {b.label} has its largest leads",
+            [i for i in order[::-1] if differences[i] < 0],
+            differences,
+            threads,
+            address,
         ),
         class_="halves",
     )
 
 
 def _threads_of(
-    title: str, places: Sequence[int], apart: Floats, threads: Sequence[Thread | None], here: Address
+    title: str, places: Sequence[int], differences: Floats, threads: Sequence[Thread | None], address: Address
 ) -> Html:
     items = [
         tag(
             "li",
             link(
-                here,
-                tag("small", f"{words.points(float(apart[i]))} · {thread.genre} "),
+                address,
+                tag("small", f"{display_names.points(float(differences[i]))} · {thread.genre} "),
                 thread.query or thread.thread_id,
                 tab="threads",
                 thread=thread.thread_id,
-                systems=here.compare,
+                systems=address.compare,
                 compare="",
             ),
         )
@@ -59,5 +69,5 @@ def _threads_of(
         for thread in (threads[i],)
         if thread is not None
     ]
-    shown = tag("ul", items, class_="furthest") if items else tag("p", "Nowhere.")
-    return tag("div", tag("h4", title, dir="auto"), shown)
+    threads_list = tag("ul", items, class_="largest") if items else tag("p", "None.")
+    return tag("div", tag("h4", title, dir="auto"), threads_list)

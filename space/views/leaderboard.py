@@ -1,65 +1,91 @@
-"""The first tab: what can be chosen, the table, and the table as a file."""
+"""Tab Leaderboard: the filters, the table, and the files to download."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..board.export import Form
-from ..board.lines import Line
-from . import display_names as words
+from musicrs_metric.errors import UserError, show
+
+from ..board.export import ExportFormat, export, file_name_of
+from ..board.table_rows import TableRow, table_rows
+from ..service import LeaderboardService
+from . import display_names
 from .address import Address
 from .form_controls import choice, filter_choice, form, search, switch
 from .html import Html, join, tag
 from .table import table
 
-FORMATS: Mapping[Form, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
+FORMATS: Mapping[ExportFormat, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
 
 
 def leaderboard(
-    lines: Sequence[Line], designs: Sequence[str], genres: Sequence[str], here: Address, *, paper: bool
+    rows: Sequence[TableRow], designs: Sequence[str], genres: Sequence[str], address: Address, *, paper: bool
 ) -> Html:
-    """Make the tab.
+    """Render the tab.
 
     Args:
-        lines: What the table shows, chance first.
-        designs: Names of the pool designs, the first one first.
+        rows: Rows of the table, chance first.
+        designs: Names of the pool designs.
         genres: Genres of the data, in the order of the page.
-        here: The page as it is.
-        paper: Whether the paper reports figures on these pools.
+        address: State of the page.
+        paper: True if the paper reports results on these pools.
     """
-    return join(_controls(designs, genres, here, paper), table(lines, here), _below(here))
+    return join(_controls(designs, genres, address, paper), table(rows, address), _below(address))
 
 
-def _controls(designs: Sequence[str], genres: Sequence[str], here: Address, paper: bool) -> Html:
+def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, paper: bool) -> Html:
     pools = {"": designs[0].capitalize(), **{name: name.capitalize() for name in designs[1:]}}
-    turned = {"": "Best first", "reversed": "Worst first"}
+    orders = {"": "Best first", "reversed": "Worst first"}
     return form(
         "Choose what the table shows",
-        search("System", here),
-        filter_choice("modality", "Modality", words.MODALITIES, here),
-        filter_choice("paradigm", "Paradigm", words.PARADIGMS, here),
-        filter_choice("reads", "Reads", words.READS, here),
-        filter_choice("genre", "Genre", {genre: genre for genre in genres}, here),
-        filter_choice("weights", "Weights", words.WEIGHTS, here),
-        choice("pools", "Pools", pools, here) if len(designs) > 1 else None,
-        choice("sort", "Sort by", words.SORTS, here),
-        choice("order", "Order", turned, here),
-        switch("reported", "Rows reported by the paper", here) if paper else None,
+        search("System", address),
+        filter_choice("modality", "Modality", display_names.MODALITIES, address),
+        filter_choice("paradigm", "Paradigm", display_names.PARADIGMS, address),
+        filter_choice("reads", "Reads", display_names.READS, address),
+        filter_choice("genre", "Genre", {genre: genre for genre in genres}, address),
+        filter_choice("weights", "Weights", display_names.WEIGHTS, address),
+        choice("pools", "Pools", pools, address) if len(designs) > 1 else None,
+        choice("sort", "Sort by", display_names.SORTS, address),
+        choice("order", "Order", orders, address),
+        switch("reported", "Rows reported by the paper", address) if paper else None,
     )
 
 
-def _below(here: Address) -> Html:
-    saves = [
+def _below(address: Address) -> Html:
+    buttons = [
         tag("button", text, type="button", data_save=f"table {name}", class_="action") for name, text in FORMATS.items()
     ]
     return tag(
         "footer",
-        tag("p", tag("span", "This table as a file: "), saves, class_="actions"),
+        tag("p", tag("span", "Download this table: "), buttons, class_="actions"),
         tag(
             "p",
-            "Systems are ranked among those that read the same; one that is alone there has no rank. A group holds the "
-            "systems that a paired test cannot tell from its best one; a lead within a group is no lead. ",
-            tag("a", "How to read the table", href=Address(tab="about", pools=here.pools).to(), data_go=True),
+            "Systems are ranked among those that read the same. A system without such peers has no rank. A rank group "
+            "holds the best system and all that a paired test does not separate from it. ",
+            tag("a", "How to read the table", href=Address(tab="about", pools=address.pools).to(), data_go=True),
             class_="soft",
         ),
     )
+
+
+def download(service: LeaderboardService, address: Address, what: object) -> dict[str, str]:
+    """Make a file for the user.
+
+    Args:
+        service: The leaderboard.
+        address: State of the page.
+        what: "table" and a format, or "predictions" and the key of a row. Values of any type are accepted.
+
+    Returns:
+        `name` and `text` of the file, or `error` in one sentence.
+    """
+    kind, _, name = what.partition(" ") if isinstance(what, str) else ("", "", "")
+    try:
+        if kind == "predictions":
+            return {"name": f"predictions-{name[:12]}.jsonl", "text": service.predictions(name)}
+        for form in FORMATS:
+            if kind == "table" and name == form:
+                return {"name": file_name_of(form), "text": export(table_rows(service.board, address.query), form)}
+        raise UserError(f"found no file {show(what)}")
+    except UserError as error:
+        return {"error": str(error)}

@@ -1,4 +1,4 @@
-"""What a system gains from being given both the request and the clips, over the one or the other."""
+"""Gain of a system from a second modality."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from musicrs_metric.compare.results import Bounds
 from musicrs_metric.intervals import DIFFERENCES, mean_intervals
 
 from ..board.pairing import Gain
-from . import display_names as words
+from . import display_names
 from .address import Address
 from .differences import difference, figures, scale_of
 from .form_controls import link
 from .html import Html, tag
 
-_SHOWN = 8  # the largest; the others are folded
+_SHOWN = 8  # the largest gains; a fold holds the others
 
 
 class Paired(NamedTuple):
     """A paired difference without tests.
 
     Attributes:
-        difference: Its mean over the threads.
-        interval: Its interval; None where the threads are too few.
+        difference: Mean over the threads.
+        interval: Its interval; None for too few threads.
     """
 
     difference: float
     interval: Bounds | None
 
 
-def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
-    """The differences of both modalities and one, each over the same threads."""
-    if not found:
+def paired(gains: Sequence[Gain], metric: str) -> list[Paired]:
+    """Return the differences between both modalities and one, each over the same threads."""
+    if not gains:
         return []
-    values = np.stack([gain.both.table.values[metric] - gain.single.table.values[metric] for gain in found], axis=1)
+    values = np.stack([gain.both.table.values[metric] - gain.single.table.values[metric] for gain in gains], axis=1)
     bounds = mean_intervals(values, bounds=DIFFERENCES)
     return [
         Paired(float(mean), None if bounds is None else (float(bounds.low[i]), float(bounds.high[i])))
@@ -44,33 +44,37 @@ def paired(found: Sequence[Gain], metric: str) -> list[Paired]:
     ]
 
 
-def gains(found: Sequence[Gain], here: Address) -> Html:
-    """What a system gains from one modality over another: the same system, with and without.
+def modality_gain(gains: Sequence[Gain], address: Address) -> Html:
+    """Render the gains of all systems that were run with both modalities and with one.
 
     Args:
-        found: Rows with both modalities and with one.
-        here: The page as it is.
+        gains: Pairs of rows with both modalities and with one.
+        address: State of the page.
     """
-    if not found:
+    if not gains:
         return Html()
-    pairs = paired(found, here.metric)
+    pairs = paired(gains, address.metric)
     scale = scale_of(pair.interval or (pair.difference, pair.difference) for pair in pairs)
-    largest = sorted(zip(found, pairs, strict=True), key=lambda one: -abs(one[1].difference))
-    lines = [
+    largest = sorted(zip(gains, pairs, strict=True), key=lambda pair: -abs(pair[1].difference))
+    table_rows = [
         tag(
             "tr",
-            tag("th", link(here, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
-            tag("td", " over ".join(words.modality(row.entry.card.modality) for row in (gain.both, gain.single))),
+            tag("th", link(address, gain.name, compare=f"{gain.both.key},{gain.single.key}"), scope="row", dir="auto"),
+            tag(
+                "td", " over ".join(display_names.modality(row.entry.card.modality) for row in (gain.both, gain.single))
+            ),
             difference(pair.difference, pair.interval, scale),
         )
         for gain, pair in largest
     ]
     heads = ("System", "Modality", "Gain in points, 95 %")
-    more = len(lines) - _SHOWN
+    more = len(table_rows) - _SHOWN
     return tag(
         "section",
-        tag("h3", f"What a second modality adds, on {words.metric(here.metric)}"),
-        figures(heads, lines[:_SHOWN]),
-        tag("details", tag("summary", f"{more} smaller ones"), figures(heads, lines[_SHOWN:])) if more > 0 else None,
+        tag("h3", f"Gain of a second modality, on {display_names.metric(address.metric)}"),
+        figures(heads, table_rows[:_SHOWN]),
+        tag("details", tag("summary", f"{more} smaller gains"), figures(heads, table_rows[_SHOWN:]))
+        if more > 0
+        else None,
         aria_label="Modality gain",
     )

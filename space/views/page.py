@@ -1,47 +1,46 @@
-"""The page without a server: from an address to the HTML and the plots of what it names."""
+"""Page without a server: HTML and plots for a state of the page."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from musicrs_metric.base.genres import in_order
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 
-from ..board.board import Board, Snapshot
-from ..board.data import Design
-from ..board.lines import Query, lines
-from ..board.pairing import Pairing, gains
-from ..board.rows import Row
+from ..board.board import Board
+from ..board.data import PoolDesign
+from ..board.lru import StateCache
+from ..board.pairing import Pairing, modality_gains
+from ..board.rows import SubmissionRow
+from ..board.table_rows import RowQuery, table_rows
 from ..board.threads import rankings_of, relevant_places
-from . import compare, genres, plots, threads
-from . import display_names as words
+from . import compare, display_names, genres, plots, threads
 from .about import about
 from .address import Address
-from .conversations import Conversations
+from .dataset_threads import DatasetThreads
 from .details import details
-from .header import frame
+from .header import header
 from .html import Html, join, tag
 from .leaderboard import leaderboard
-from .modality_gain import gains as gains_section
+from .modality_gain import modality_gain
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_KEPT = 128
+_CACHED_TABLES = 128
 
 
 class Plotted(NamedTuple):
-    """A tab with a plot in it.
+    """A tab with a plot.
 
     Attributes:
-        above: What stands above the plot.
-        figure: The plot; None where there is none.
-        below: What stands below it.
+        above: HTML above the plot.
+        figure: The plot; None without one.
+        below: HTML below the plot.
     """
 
     above: Html
@@ -50,139 +49,134 @@ class Plotted(NamedTuple):
 
 
 class Page:
-    """Renders what an address names. Safe to use from many threads.
+    """Renders the tabs. Safe to use from many threads of execution.
 
     Args:
-        board: The rows.
-        conversations: The threads.
+        board: The leaderboard.
+        dataset: The threads of its dataset.
     """
 
-    def __init__(self, board: Board, conversations: Conversations) -> None:
-        self.board, self.conversations = board, conversations
+    def __init__(self, board: Board, dataset: DatasetThreads) -> None:
+        self.board, self.dataset = board, dataset
         self._pairing = Pairing(board)
-        self._lock = Lock()
-        self._kept_of: Snapshot | None = None
-        self._kept: dict[Address, Html] = {}
+        self._tables: StateCache[Html] = StateCache(_CACHED_TABLES)
 
-    def design(self, here: Address) -> Design:
-        """The design of pools that an address names; the first one where it names none, or one that is gone."""
+    def design(self, address: Address) -> PoolDesign:
+        """Return the pool design of an address; the first one if the name is empty or unknown."""
         names = self.board.data.names
-        return self.board.data.design(here.pools if here.pools in names else None)
+        return self.board.data.design(address.pools if address.pools in names else None)
 
-    def settle(self, here: Address) -> Address:
-        """Take out of an address what the board no longer has, so that every part of the page agrees on it.
+    def normalise_address(self, address: Address) -> Address:
+        """Remove unknown keys and names from an address, so that all parts of the page show the same state.
 
-        A comparison of which nothing is chosen becomes one of the two best systems of one modality.
+        A comparison without a choice becomes that of the two best systems of one modality.
         """
         known = self.board.snapshot().by_key
-        design = self.design(here)
-        pair = [key if key in known else "" for key in here.pair]
-        settled = replace(
-            here,
+        design = self.design(address)
+        pair = [key if key in known else "" for key in address.pair]
+        normalised = replace(
+            address,
             pools="" if design is self.board.data.designs[0] else design.name,
-            genre=here.genre if here.genre in design.references.groups["genre"] else "",
-            row=here.row if here.row in known else "",
-            thread=here.thread if here.thread in design.references.position else "",
-            systems=",".join(key for key in here.chosen_systems if key in known),
-            compare=here.compare if here.compare == "," else ",".join(pair) if any(pair) else "",
+            genre=address.genre if address.genre in design.references.groups["genre"] else "",
+            row=address.row if address.row in known else "",
+            thread=address.thread if address.thread in design.references.position else "",
+            systems=",".join(key for key in address.chosen_systems if key in known),
+            compare=address.compare if address.compare == "," else ",".join(pair) if any(pair) else "",
         )
-        if settled.tab == "compare" and not settled.compare:
-            return replace(settled, compare=compare.best_pair(self._best_first(settled)))
-        return settled
+        if normalised.tab == "compare" and not normalised.compare:
+            return replace(normalised, compare=compare.best_pair(self._best_first(normalised)))
+        return normalised
 
-    def gone(self, here: Address) -> list[str]:
-        """What an address names and the board does not have; each as "row 'abc'"."""
-        design, rows = self.design(here), self.board.snapshot().by_key
+    def gone(self, address: Address) -> list[str]:
+        """List the keys and names of an address that the leaderboard does not have, each as "row 'abc'"."""
+        design, rows = self.design(address), self.board.snapshot().by_key
         named = [
-            ("pools", here.pools, self.board.data.names),
-            ("genre", here.genre, design.references.groups["genre"]),
-            ("thread", here.thread, design.references.position),
-            *(("row", key, rows) for key in (here.row, *here.pair, *here.chosen_systems)),
+            ("pools", address.pools, self.board.data.names),
+            ("genre", address.genre, design.references.groups["genre"]),
+            ("thread", address.thread, design.references.position),
+            *(("row", key, rows) for key in (address.row, *address.pair, *address.chosen_systems)),
         ]
-        return [f"{what} {show(name)}" for what, name, there in named if name and name not in there]
+        return [f"{what} {show(name)}" for what, name, known in named if name and name not in known]
 
-    def frame(self, here: Address, asked: Address | None = None, unknown: Sequence[str] = ()) -> Html:
-        """The head of the page.
+    def header(self, address: Address, requested: Address | None = None, unknown: Sequence[str] = ()) -> Html:
+        """Render the header.
 
         Args:
-            here: The page as it is.
-            asked: What the address bar names; None where that is the same.
-            unknown: What of the address was no choice at all.
+            address: State of the page.
+            requested: State that the URL names; None if it is the same.
+            unknown: Values of the URL that are no valid choice.
         """
-        design = self.design(here)
-        shown = lines(self.board, Query(design=design.name, reported=False))
-        left_out = [*unknown, *(self.gone(asked) if asked else ())]
-        is_other = bool(left_out) or asked not in (None, here)
-        return frame(shown, len(set(design.references.groups["genre"])), here, left_out, is_other=is_other)
+        design = self.design(address)
+        rows = table_rows(self.board, RowQuery(design=design.name, reported=False))
+        left_out = [*unknown, *(self.gone(requested) if requested else ())]
+        is_other = bool(left_out) or requested not in (None, address)
+        return header(rows, len(set(design.references.groups["genre"])), address, left_out, is_other=is_other)
 
-    def leaderboard(self, here: Address) -> Html:
-        """The first tab; what was rendered since the board last changed is kept."""
-        snapshot, what = self.board.snapshot(), replace(here, metric="recall@20", compare="", thread="", systems="")
-        with self._lock:
-            if self._kept_of is not snapshot or len(self._kept) >= _KEPT:
-                self._kept_of, self._kept = snapshot, {}
-            kept = self._kept.get(what)
-        if kept is not None:
-            return kept
-        design = self.design(here)
-        shown, names = lines(self.board, here.query), self.board.data.names
-        made = leaderboard(shown, names, in_order(design.genres), what, paper=design.is_paper)
-        with self._lock:
-            # Ranks within a genre are made anew some seconds after a submission, so their table is not kept.
-            if self._kept_of is snapshot and not here.genre:
-                self._kept[what] = made
-        return made
-
-    def details(self, here: Address) -> Html:
-        """The panel beside the table; empty where no row is open."""
-        row = self.board.row(here.row) if here.row else None
-        return Html() if row is None else details(row, here)
-
-    def compare(self, here: Address) -> Plotted:
-        """The second tab; its plot is there once two systems are chosen."""
-        rows = self._best_first(here)
-        chooser = compare.chooser(rows, here)
-        gained = gains_section(gains(self.board.snapshot().of(self.design(here).name)), here)
-        first, second = here.pair
-        if not (first and second):
-            return Plotted(join(chooser, compare.nothing_chosen(rows, here)), None, gained)
-        try:
-            found = self._pairing(first, second)
-        except UserError as error:
-            return Plotted(join(chooser, tag("p", str(error), class_="warn", role="status")), None, gained)
-        a, b = (self.board.snapshot().by_key[key] for key in here.pair)
-        references = self.board.data.design(a.design).references
-        known = [self.conversations.thread(thread_id) for thread_id in references.thread_ids]
-        asked = ["" if thread is None else thread.query or "" for thread in known]
-        figure = plots.scatter(a, b, here.metric, references.thread_ids, references.groups["genre"], asked)
-        return Plotted(join(chooser, compare.comparison(a, b, found, known, here)), figure, gained)
-
-    def genres(self, here: Address) -> Plotted:
-        """The third tab."""
-        design, rows = self.design(here), self._best_first(here)
-        chance = {OVERALL: design.chance, **design.chance.by["genre"]}
-        levels = {name: (scores.chance or {}).get(here.metric) for name, scores in chance.items()}
-        told = _by_system(table1()) if design.is_paper and here.reported == "yes" else []
-        return Plotted(
-            genres.chooser(here, paper=design.is_paper),
-            plots.by_genre(rows, levels, here.metric),
-            genres.heat_map(rows, told, levels, here),
+    def leaderboard(self, address: Address) -> Html:
+        """Render the first tab."""
+        snapshot, rendered = (
+            self.board.snapshot(),
+            replace(address, metric="recall@20", compare="", thread="", systems=""),
         )
 
-    def threads(self, here: Address) -> Html:
-        """The fourth tab."""
-        design = self.design(here)
-        found = threads.found(self.conversations.threads, here)
-        listing = join(threads.chooser(in_order(design.genres), here), threads.listing(found, here))
-        return tag("div", tag("div", listing, class_="side"), self._thread(design, here), class_="two")
+        def render() -> Html:
+            design = self.design(address)
+            rows, names = table_rows(self.board, address.query), self.board.data.names
+            return leaderboard(rows, names, in_order(design.genres), rendered, paper=design.is_paper)
+
+        # Ranks within a genre change some seconds after a submission, so their table is not cached.
+        return render() if address.genre else self._tables.get(snapshot, rendered, render)
+
+    def details(self, address: Address) -> Html:
+        """Render the panel next to the table; empty if no row is open."""
+        row = self.board.row(address.row) if address.row else None
+        return Html() if row is None else details(row, address)
+
+    def compare(self, address: Address) -> Plotted:
+        """Render the second tab, with a plot once two systems are chosen."""
+        rows = self._best_first(address)
+        chooser = compare.chooser(rows, address)
+        gained = modality_gain(modality_gains(self.board.snapshot().of(self.design(address).name)), address)
+        first, second = address.pair
+        if not (first and second):
+            return Plotted(join(chooser, compare.nothing_chosen(rows, address)), None, gained)
+        try:
+            result = self._pairing(first, second)
+        except UserError as error:
+            return Plotted(join(chooser, tag("p", str(error), class_="warn", role="status")), None, gained)
+        a, b = (self.board.snapshot().by_key[key] for key in address.pair)
+        references = self.board.data.design(a.design).references
+        known = [self.dataset.thread(thread_id) for thread_id in references.thread_ids]
+        queries = ["" if thread is None else thread.query or "" for thread in known]
+        figure = plots.scatter(a, b, address.metric, references.thread_ids, references.groups["genre"], queries)
+        return Plotted(join(chooser, compare.comparison(a, b, result, known, address)), figure, gained)
+
+    def genres(self, address: Address) -> Plotted:
+        """Render the third tab."""
+        design, rows = self.design(address), self._best_first(address)
+        chance = {OVERALL: design.chance, **design.chance.by["genre"]}
+        levels = {name: (scores.chance or {}).get(address.metric) for name, scores in chance.items()}
+        reported = _by_system(table1()) if design.is_paper and address.reported == "yes" else []
+        return Plotted(
+            genres.chooser(address, paper=design.is_paper),
+            plots.by_genre(rows, levels, address.metric),
+            genres.heat_map(rows, reported, levels, address),
+        )
+
+    def threads(self, address: Address) -> Html:
+        """Render the fourth tab."""
+        design = self.design(address)
+        matches = threads.search_threads(self.dataset.threads, address)
+        listing = join(threads.chooser(in_order(design.genres), address), threads.listing(matches, address))
+        return tag("div", tag("div", listing, class_="side"), self._thread(design, address), class_="two")
 
     def for_owners(self) -> Html:
-        """What owners alone see: why nothing is committed, and the files that the board does without; else empty."""
+        """Render the notice for leaderboard owners: files that are set aside, failed commits; empty without any."""
         files, problem = self.board.snapshot().set_aside, self.board.store.problem()
         if not files and problem is None:
             return Html()
         items = [tag("li", tag("b", file.file), f": {file.reason}") for file in files]
-        head = tag("summary", f"Only you see this: {words.plural(len(files), 'stored file')} set aside")
+        head = tag("summary", f"Only you see this: {display_names.plural(len(files), 'stored file')} set aside")
         return tag(
             "div",
             tag("p", f"Only you see this: submissions are not committed. {problem}") if problem is not None else None,
@@ -190,34 +184,34 @@ class Page:
             class_="warn",
         )
 
-    def about(self, here: Address) -> Html:
-        """The last tab."""
-        return about(lines(self.board, Query(design=self.design(here).name))[0], here)
+    def about(self, address: Address) -> Html:
+        """Render the last tab."""
+        return about(table_rows(self.board, RowQuery(design=self.design(address).name))[0], address)
 
-    def _thread(self, design: Design, here: Address) -> Html:
-        thread = self.conversations.thread(here.thread)
-        place = design.references.position.get(here.thread)
+    def _thread(self, design: PoolDesign, address: Address) -> Html:
+        thread = self.dataset.thread(address.thread)
+        place = design.references.position.get(address.thread)
         if thread is None or place is None:
-            return tag("p", "Choose a thread to hear it and to see what every system made of it.", class_="lead")
-        rows = self._best_first(here)
-        keys = here.chosen_systems or [row.key for row in rows[: threads.SIDE_BY_SIDE - 1]]
+            return tag("p", "Choose a thread to play its clips and to see the rankings of the systems.", class_="lead")
+        rows = self._best_first(address)
+        keys = address.chosen_systems or [row.key for row in rows[: threads.SIDE_BY_SIDE - 1]]
         return threads.panel(
             thread,
             design.references.candidates[place],
-            relevant_places(design, here.thread),
-            self.conversations.sounds(here.thread),
-            rankings_of(self.board, here.thread, design.name, keys[: threads.SIDE_BY_SIDE]),
+            relevant_places(design, address.thread),
+            self.dataset.clips(address.thread),
+            rankings_of(self.board, address.thread, design.name, keys[: threads.SIDE_BY_SIDE]),
             rows,
         )
 
-    def _best_first(self, here: Address) -> list[Row]:
-        query = Query(design=self.design(here).name, sort=here.metric, reported=False)
-        return [line.row for line in lines(self.board, query) if line.row is not None]
+    def _best_first(self, address: Address) -> list[SubmissionRow]:
+        query = RowQuery(design=self.design(address).name, sort=address.metric, reported=False)
+        return [row.submission for row in table_rows(self.board, query) if row.submission is not None]
 
 
 def _by_system(results: Sequence[Result]) -> list[list[Result]]:
-    """The paper's figures by system and modality, in its order."""
-    made: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    """Group the results of the paper by system and modality, in its order."""
+    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for result in results:
-        made[result.system, result.modality].append(result)
-    return list(made.values())
+        groups[result.system, result.modality].append(result)
+    return list(groups.values())

@@ -1,9 +1,8 @@
-"""Interactive plots, in colours that colour-blind eyes tell apart and that stand on a light and on a dark ground."""
+"""Interactive plots, in colours for colour-blind readers and for light and dark backgrounds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +11,15 @@ from musicrs_metric.base.genres import in_order
 from musicrs_metric.paper.tables import OVERALL
 from musicrs_metric.scoring import Scores
 
-from ..board.rows import Row
-from . import display_names as words
+from ..board.rows import SubmissionRow
+from . import display_names
+from .html import plot_text
 from .table import on_genre
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-# Okabe and Ito's, without black and with a grey that shows on both grounds; each with a symbol of its own.
+# Colours of Okabe and Ito, without black and with a grey for both backgrounds; each has its own symbol.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon")
 _PARADIGM_PLACE: Mapping[str, int] = {"generative": 4, "retrieval": 0, "traditional": 6}
@@ -29,20 +29,26 @@ _POINT = "%{customdata[3]}<br>right %{customdata[1]}, up %{customdata[2]}<extra>
 
 
 def scatter(
-    a: Row, b: Row, metric: str, threads: Sequence[str], genres: Sequence[str], queries: Sequence[str]
+    a: SubmissionRow,
+    b: SubmissionRow,
+    metric: str,
+    threads: Sequence[str],
+    genres: Sequence[str],
+    queries: Sequence[str],
 ) -> Figure:
-    """Every thread as a point: what the one system reached on it against what the other did.
+    """Plot every thread as a point: the score of one system against that of the other.
 
     Args:
-        a: The system upwards.
-        b: The system to the right.
+        a: The system on the vertical axis.
+        b: The system on the horizontal axis.
         metric: The measure.
-        threads: Ids, in dataset order; a point carries its own, so that it can be opened.
+        threads: Ids in dataset order. A point carries its id, so that a click opens the thread.
         genres: One per thread.
-        queries: What was asked, one per thread.
+        queries: One per thread.
 
     Returns:
-        The figure; points that would lie on each other are moved a little apart, and say where they belong.
+        The figure. Points are moved at random by a little, so that none hides another. Their texts state the exact
+        values.
     """
     import plotly.graph_objects as go
 
@@ -59,21 +65,21 @@ def scatter(
                 x=(right + apart[0])[chosen].tolist(),
                 y=(up + apart[1])[chosen].tolist(),
                 mode="markers",
-                name=_text(genre, 40),
+                name=plot_text(genre, 40),
                 customdata=[
-                    [threads[i], f"{right[i]:.1f}", f"{up[i]:.1f}", _text(queries[i], 70)] for i in chosen.tolist()
+                    [threads[i], f"{right[i]:.1f}", f"{up[i]:.1f}", plot_text(queries[i], 70)] for i in chosen.tolist()
                 ],
                 hovertemplate=_POINT,
                 marker={"color": COLOURS[place % 7], "symbol": _SYMBOLS[place % 7], "size": 7, "opacity": 0.75},
             )
         )
-    figure.update_xaxes(title=f"{_text(b.label, 40)}, {words.metric(metric)} in per cent", range=[-4, 104])
-    figure.update_yaxes(title=f"{_text(a.label, 40)}", range=[-4, 104])
-    return _dressed(figure, height=460)
+    figure.update_xaxes(title=f"{plot_text(b.label, 40)}, {display_names.metric(metric)} in per cent", range=[-4, 104])
+    figure.update_yaxes(title=f"{plot_text(a.label, 40)}", range=[-4, 104])
+    return _with_style(figure, height=460)
 
 
-def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: str) -> Figure:
-    """Scores by genre with chance, as in the paper's Figure 4: every system a point, the best with their intervals.
+def by_genre(rows: Sequence[SubmissionRow], chance: Mapping[str, float | None], metric: str) -> Figure:
+    """Plot scores by genre with chance, as in the paper's Figure 4. Every system is a point; the best have intervals.
 
     Args:
         rows: Systems on the same pools, best first.
@@ -101,31 +107,33 @@ def by_genre(rows: Sequence[Row], chance: Mapping[str, float | None], metric: st
         figure.add_trace(_named(go, row, columns, metric, number, len(rows[:_NAMED])))
     figure.update_xaxes(
         tickvals=list(range(len(columns))),
-        ticktext=[_text(column, 40) for column in columns],
+        ticktext=[plot_text(column, 40) for column in columns],
         range=[-0.6, len(columns) - 0.4],
     )
-    figure.update_yaxes(title=f"{words.metric(metric)} in per cent", rangemode="tozero")
-    return _dressed(figure, height=460)
+    figure.update_yaxes(title=f"{display_names.metric(metric)} in per cent", rangemode="tozero")
+    return _with_style(figure, height=460)
 
 
-def _others(go: Any, rows: Sequence[Row], columns: Sequence[str], metric: str, paradigm: str, place: int) -> Any:
+def _others(
+    go: Any, rows: Sequence[SubmissionRow], columns: Sequence[str], metric: str, paradigm: str, place: int
+) -> Any:
     rng = np.random.default_rng(place)
-    x, y, said = [], [], []
+    x, y, texts = [], [], []
     for row in rows:
         for column, genre in enumerate(columns):
             value = _part(row, genre).values[metric]
             if value is not None:
                 x.append(column + rng.uniform(-0.36, 0.36))
                 y.append(value * 100)
-                said.append(_text(row.label, 60))
+                texts.append(plot_text(row.label, 60))
     return go.Scatter(
-        x=x, y=y, mode="markers", name=f"other {paradigm}", text=said,
+        x=x, y=y, mode="markers", name=f"other {paradigm}", text=texts,
         hovertemplate="%{text}<br>%{y:.2f}<extra></extra>",
         marker={"color": COLOURS[place], "size": 5, "opacity": 0.45},
     )  # fmt: skip
 
 
-def _named(go: Any, row: Row, columns: Sequence[str], metric: str, number: int, of: int) -> Any:
+def _named(go: Any, row: SubmissionRow, columns: Sequence[str], metric: str, number: int, of: int) -> Any:
     x, y, up, down = [], [], [], []
     for column, genre in enumerate(columns):
         scores = _part(row, genre)
@@ -136,17 +144,18 @@ def _named(go: Any, row: Row, columns: Sequence[str], metric: str, number: int, 
             up.append(0.0 if interval is None else (interval[1] - value) * 100)
             down.append(0.0 if interval is None else (value - interval[0]) * 100)
     return go.Scatter(
-        x=x, y=y, mode="markers", name=_text(row.label, 28), hovertemplate="%{y:.2f}<extra>%{fullData.name}</extra>",
-        error_y={"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.3, "width": 0},
-        marker={"color": COLOURS[number], "symbol": _SYMBOLS[number], "size": 9},
+        x=x, y=y, mode="markers", name=plot_text(row.label, 28),
+        hovertemplate="%{y:.2f}<extra>%{fullData.name}</extra>", error_y={"type": "data", "symmetric": False, "array":
+        up, "arrayminus": down, "thickness": 1.3, "width": 0}, marker={"color": COLOURS[number], "symbol":
+        _SYMBOLS[number], "size": 9},
     )  # fmt: skip
 
 
-def _part(row: Row, genre: str) -> Scores:
+def _part(row: SubmissionRow, genre: str) -> Scores:
     return row.scores if genre == OVERALL else on_genre(row.scores, genre)
 
 
-def _dressed(figure: Figure, *, height: int) -> Figure:
+def _with_style(figure: Figure, *, height: int) -> Figure:
     clear = "rgba(0,0,0,0)"
     axis = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False, "linecolor": _INK, "automargin": True}
     figure.update_xaxes(**axis)
@@ -159,9 +168,3 @@ def _dressed(figure: Figure, *, height: int) -> Figure:
         hoverlabel={"align": "left"}, dragmode=False,
     )  # fmt: skip
     return figure
-
-
-def _text(text: str, longest: int) -> str:
-    """Text for plotly, which takes some tags for markup."""
-    line = " ".join(text.split())
-    return escape(line if len(line) <= longest else f"{line[: longest - 1]}…", quote=False)

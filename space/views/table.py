@@ -1,4 +1,4 @@
-"""The table of the board: chance on top, then systems by what they read, the paper's own figures among them."""
+"""Table of the leaderboard: chance on top, then systems and reported results by `reads`."""
 
 from __future__ import annotations
 
@@ -12,106 +12,112 @@ from musicrs_metric.compare.results import Standing
 from musicrs_metric.runs.prediction_line import Outcome
 from musicrs_metric.scoring import Scores
 
-from ..board.lines import Line
-from . import display_names as words
+from ..board.table_rows import TableRow
+from . import display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, join, outside_link, tag
-from .interval_plot import Scale, drawing
+from .interval_plot import Scale, interval_plot
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
-_RANK = "Among systems that read the same; those of one group cannot be told apart from its best"
-_ALONE = "The only system that reads this: there is none to rank it with"
-_TO_CHANCE = f"Rule for {VERDICT_RULE}; of a partial row on the threads that have a prediction"
-_ANSWERS = "Threads, those with audio, and the share of them that the system answered as asked"
+_RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
+_ALONE = "The only system that reads this, so it has no rank"
+_TO_CHANCE = f"Rule for {VERDICT_RULE}; for a partial row on the threads with a prediction"
+_ANSWERS = "Threads with a prediction, share of them with audio, and share that the system answered"
 
 
-def table(lines: Sequence[Line], here: Address) -> Html:
-    """Make the table.
+def table(rows: Sequence[TableRow], address: Address) -> Html:
+    """Render the table.
 
     Args:
-        lines: Chance first, then the others in their order.
-        here: The page as it is.
+        rows: Chance first, then the others in their order.
+        address: State of the page.
     """
-    chance, *others = lines
-    scale = _scale(lines, here.drawn)
+    chance, *others = rows
+    scale = _scale(rows, address.drawn)
     body = tag(
         "table",
-        tag("caption", _caption(chance, here)),
-        tag("thead", tag("tr", _heads(here))),
-        tag("tbody", _line(chance, chance, here, scale), class_="chance"),
-        _parts(others, chance, here, scale),
+        tag("caption", _caption(chance, address)),
+        tag("thead", tag("tr", _heads(address))),
+        tag("tbody", _row(chance, chance, address, scale), class_="chance"),
+        _sections(others, chance, address, scale),
         class_="board",
     )
     return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Table of systems")
 
 
 def on_genre(scores: Scores, genre: str) -> Scores:
-    """The scores on one genre, or on all where none is named or the data lack it."""
+    """Return the scores on a genre; on all threads if the genre is empty or unknown."""
     return scores.by["genre"].get(genre, scores) if genre else scores
 
 
-def _scale(lines: Sequence[Line], metric: str) -> Scale:
-    """Of the drawings of one measure; the largest end of an interval fills it."""
-    return Scale.over(end for line in lines for end in (line.values.get(metric), *line.interval.get(metric, ())))
+def _scale(rows: Sequence[TableRow], metric: str) -> Scale:
+    """Return the scale of one measure, up to the largest end of an interval."""
+    return Scale.over(end for row in rows for end in (row.values.get(metric), *row.interval.get(metric, ())))
 
 
-def _caption(chance: Line, here: Address) -> str:
-    where = f" of {here.genre}" if here.genre else ""
-    threads = words.plural(chance.n or 0, "thread")
+def _caption(chance: TableRow, address: Address) -> str:
+    where = f" of {address.genre}" if address.genre else ""
+    threads = display_names.plural(chance.n or 0, "thread")
     return (
-        f"Scores in per cent over {threads}{where}, each with its 95 % interval. Drawn: the interval as a line, the "
-        f"score as a dot, chance as an upright mark. {_TO_CHANCE}."
+        f"Scores in per cent over {threads}{where}, each with its 95 % interval. In the plots, a line is the "
+        f"interval, a dot the score, and an upright mark chance. {_TO_CHANCE}."
     )
 
 
-def _heads(here: Address) -> Iterator[Html]:
+def _heads(address: Address) -> Iterator[Html]:
     yield tag("th", "Rank", scope="col", class_="rank", title=_RANK)
-    yield _sort_head("name", here)
+    yield _sort_head("name", address)
     for metric in HEADLINE:
-        yield _sort_head(metric, here)
+        yield _sort_head(metric, address)
     yield tag("th", "To chance", scope="col", title=_TO_CHANCE)
     yield tag("th", "Answers", scope="col", title=_ANSWERS)
-    yield _sort_head("received", here)
+    yield _sort_head("received", address)
 
 
-def _sort_head(name: str, here: Address) -> Html:
-    mine = here.sort == name
-    arrow = ("↑" if here.ascending else "↓") if mine else ""
-    turned = "reversed" if mine and not here.order else ""
+def _sort_head(name: str, address: Address) -> Html:
+    mine = address.sort == name
+    arrow = ("↑" if address.ascending else "↓") if mine else ""
+    turned = "reversed" if mine and not address.order else ""
     return tag(
         "th",
-        link(here, words.SORTS[name], tag("span", arrow, class_="arrow", aria_hidden="true"), sort=name, order=turned),
+        link(
+            address,
+            display_names.SORTS[name],
+            tag("span", arrow, class_="arrow", aria_hidden="true"),
+            sort=name,
+            order=turned,
+        ),
         scope="col",
         class_="score" if name in HEADLINE else None,
-        aria_sort=("ascending" if here.ascending else "descending") if mine else None,
+        aria_sort=("ascending" if address.ascending else "descending") if mine else None,
     )
 
 
-def _parts(others: Sequence[Line], chance: Line, here: Address, scale: Scale) -> Iterator[Html]:
-    for reads, text in words.READS.items():
-        part = [line for line in others if line.reads == reads]
+def _sections(others: Sequence[TableRow], chance: TableRow, address: Address, scale: Scale) -> Iterator[Html]:
+    for reads, text in display_names.READS.items():
+        part = [row for row in others if row.reads == reads]
         if part:
-            note = tag("small", words.READS_NOTES[reads])
+            note = tag("small", display_names.READS_NOTES[reads])
             head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
-            made = [_line(line, chance, here, scale, last=last) for line, last in _with_last_of_group(part, here)]
-            yield tag("tbody", tag("tr", head, class_="part"), made, data_reads=reads)
+            rows = [_row(row, chance, address, scale, last=last) for row, last in _with_end_of_groups(part, address)]
+            yield tag("tbody", tag("tr", head, class_="part"), rows, data_reads=reads)
     if not others:
-        nothing = tag("td", "No system is like that. Take a filter away.", colspan=_COLUMNS, class_="nothing")
+        nothing = tag("td", "No system matches. Remove a filter.", colspan=_COLUMNS, class_="nothing")
         yield tag("tbody", tag("tr", nothing))
 
 
-def _with_last_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[Line, bool]]:
-    """Tell of each line whether all groups up to it end with it, where the table is sorted so that they do.
+def _with_end_of_groups(part: Sequence[TableRow], address: Address) -> Iterator[tuple[TableRow, bool]]:
+    """Yield each row, and True if it is the last of all groups so far. Only a table sorted by rank has such rows.
 
-    The paper's rows, which have no group, stand below that line where they follow the last of a group.
+    Reported results have no group, and come below the end of a group that they follow.
     """
-    sorted_by_group = here.sort in HEADLINE and not here.order
+    sorted_by_group = address.sort in HEADLINE and not address.order
     groups: list[tuple[int, float]] = [
-        (i, line.standings[here.drawn].group)
-        for i, line in enumerate(part)
-        if line.is_ranked and here.drawn in line.standings
+        (i, row.standings[address.drawn].group)
+        for i, row in enumerate(part)
+        if row.is_ranked and address.drawn in row.standings
     ]
     ends: set[int] = set()
     largest = 0.0
@@ -119,96 +125,105 @@ def _with_last_of_group(part: Sequence[Line], here: Address) -> Iterator[tuple[L
         largest = max(largest, group)
         if sorted_by_group and following > largest:
             ends.add(i)
-    for i, line in enumerate(part):
-        yield line, i in ends and i + 1 < len(part)
+    for i, row in enumerate(part):
+        yield row, i in ends and i + 1 < len(part)
 
 
-def _line(line: Line, chance: Line, here: Address, scale: Scale, *, last: bool = False) -> Html:
-    standing = line.standings.get(here.drawn)
-    mark = chance.values.get(here.drawn)
+def _row(row: TableRow, chance: TableRow, address: Address, scale: Scale, *, last: bool = False) -> Html:
+    standing = row.standings.get(address.drawn)
+    mark = chance.values.get(address.drawn)
     return tag(
         "tr",
-        tag("td", _rank(standing, line), class_="rank", data_label="Rank"),
-        tag("th", _system(line, here), scope="row", class_="system"),
-        [_score(line, metric, scale if metric == here.drawn else None, mark) for metric in HEADLINE],
-        tag("td", _verdict(standing, line), class_="to-chance", data_label="To chance"),
-        tag("td", _answers(line, here), class_="answers", data_label="Answers"),
-        tag("td", words.day(line.row.entry.received_at) if line.row else None, class_="date", data_label="Date"),
-        class_=f"{line.kind}{' open' if line.key and line.key == here.row else ''}{' last' if last else ''}",
+        tag("td", _rank(standing, row), class_="rank", data_label="Rank"),
+        tag("th", _system(row, address), scope="row", class_="system"),
+        [_score(row, metric, scale if metric == address.drawn else None, mark) for metric in HEADLINE],
+        tag("td", _verdict(standing, row), class_="to-chance", data_label="To chance"),
+        tag("td", _answers(row, address), class_="answers", data_label="Answers"),
+        tag(
+            "td",
+            display_names.day(row.submission.entry.received_at) if row.submission else None,
+            class_="date",
+            data_label="Date",
+        ),
+        class_=f"{row.kind}{' open' if row.key and row.key == address.row else ''}{' last' if last else ''}",
     )
 
 
-def _rank(standing: Standing | None, line: Line) -> Html | str:
+def _rank(standing: Standing | None, row: TableRow) -> Html | str:
     if standing is None:
-        return "" if line.kind == "chance" else words.NOTHING
-    if not line.is_ranked:
-        return tag("span", words.NOTHING, title=_ALONE)
+        return "" if row.kind == "chance" else display_names.NOTHING
+    if not row.is_ranked:
+        return tag("span", display_names.NOTHING, title=_ALONE)
     return join(tag("b", standing.rank), tag("small", f"group {standing.group}"))
 
 
-def _system(line: Line, here: Address) -> Html:
-    if line.kind == "chance":
+def _system(row: TableRow, address: Address) -> Html:
+    if row.kind == "chance":
         return join(tag("span", "Chance", class_="name"), tag("small", "a random order of each pool, exact"))
-    about = [words.PARADIGMS[line.paradigm]] if line.paradigm else []
-    about += [words.MODALITIES[line.modality]] if line.modality else []
-    if line.open_weights is not None:
-        about.append("open weights" if line.open_weights else "closed weights")
-    told = tag("small", " · ".join(about), _outside(line))
-    if line.row is None:
-        return join(tag("span", line.label, class_="name"), " ", tag("span", "reported", class_="badge"), told)
+    facts = [display_names.PARADIGMS[row.paradigm]] if row.paradigm else []
+    facts += [display_names.MODALITIES[row.modality]] if row.modality else []
+    if row.open_weights is not None:
+        facts.append("open weights" if row.open_weights else "closed weights")
+    if row.submission is None:
+        badge = tag("span", "reported", class_="badge")
+        return join(tag("span", row.label, class_="name"), " ", badge, tag("small", " · ".join(facts)))
+    entry, key = row.submission.entry, row.submission.key
+    facts += [f"identical to {label}" for label in row.submission.identical_to]
+    page = outside_link(entry.link)
     name = tag(
-        "a", line.label, href=here.to(row=line.row.key), data_go=True, data_row=line.row.key, title=line.label,
-        class_="name", dir="auto",
-    )  # fmt: skip
-    partial = tag("span", "partial", class_="badge") if line.row.entry.partial else None
-    return join(name, " ", partial, told)
+        "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
+    )
+    partial = tag("span", "partial", class_="badge") if entry.partial else None
+    return join(name, " ", partial, tag("small", " · ".join(facts), join(" · ", page) if page else None))
 
 
-def _outside(line: Line) -> Html | None:
-    made = outside_link(line.row.entry.link) if line.row else None
-    return join(" · ", made) if made else None
-
-
-def _score(line: Line, metric: str, scale: Scale | None, mark: float | None) -> Html:
-    value, interval = line.values.get(metric), line.interval.get(metric)
+def _score(row: TableRow, metric: str, scale: Scale | None, mark: float | None) -> Html:
+    value, interval = row.values.get(metric), row.interval.get(metric)
     drawn = None
     if scale is not None and value is not None:
-        drawn = drawing(scale, value=None if line.kind == "chance" else value, interval=interval, mark=mark)
-    bounds = tag("small", f" {words.bounds(interval)}") if interval else None
-    return tag("td", tag("b", words.percent(value)), bounds, drawn, class_="score", data_label=words.metric(metric))
+        drawn = interval_plot(scale, value=None if row.kind == "chance" else value, interval=interval, mark=mark)
+    bounds = tag("small", f" {display_names.bounds(interval)}") if interval else None
+    return tag(
+        "td",
+        tag("b", display_names.percent(value)),
+        bounds,
+        drawn,
+        class_="score",
+        data_label=display_names.metric(metric),
+    )
 
 
-def _verdict(standing: Standing | None, line: Line) -> Html | None:
+def _verdict(standing: Standing | None, row: TableRow) -> Html | None:
     if standing is None or standing.chance is None:
         return None
     verdict = standing.chance.verdict
-    shown = tag("span", words.VERDICTS[verdict], class_=f"verdict {verdict}")
-    if standing.chance.n == line.n:
-        return shown
-    return join(shown, tag("small", f" on {words.plural(standing.chance.n, 'thread')}"))
+    text = tag("span", display_names.VERDICTS[verdict], class_=f"verdict {verdict}")
+    if standing.chance.n == row.n:
+        return text
+    return join(text, tag("small", f" on {display_names.plural(standing.chance.n, 'thread')}"))
 
 
-def _answers(line: Line, here: Address) -> Html | None:
-    if line.row is None:
+def _answers(row: TableRow, address: Address) -> Html | None:
+    if row.submission is None:
         return None
-    scores = on_genre(line.row.scores, here.genre)
-    audio = "" if line.audio_coverage is None else f", {words.share(line.audio_coverage)} audio"
-    shares = answer_shares(line.row.judged.outcomes)
-    said = tag("small", f"{words.share(shares['answered'])} answered") if shares else None
-    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), said)
+    scores = on_genre(row.submission.scores, address.genre)
+    audio = "" if row.audio_coverage is None else f", {display_names.share(row.audio_coverage)} audio"
+    shares = answer_shares(row.submission.judged.outcomes)
+    answered = tag("small", f"{display_names.share(shares['answered'])} answered") if shares else None
+    return join(tag("span", f"{scores.n - scores.n_missing}{audio}"), answered)
 
 
 def answer_shares(outcomes: Mapping[Outcome | None, int]) -> dict[str, float]:
-    """Sum up how answers came about: "answered" as asked or repaired, and each failure under its own name.
+    """Return shares of outcomes: "answered" for answers used as given or repaired, and each failure under its name.
 
     Args:
-        outcomes: Threads per outcome; None for those that tell none.
+        outcomes: Number of threads per outcome, with None for predictions that state none.
 
     Returns:
-        Name to share of the threads; empty where nothing is told.
+        Name to share of the threads; empty if no prediction states its outcome.
     """
     if set(outcomes) <= {None}:
         return {}
     total = sum(outcomes.values())
-    failed = {str(outcome or "not told"): n / total for outcome, n in outcomes.items() if outcome not in ANSWERED}
+    failed = {str(outcome or "not stated"): n / total for outcome, n in outcomes.items() if outcome not in ANSWERED}
     return {"answered": sum(outcomes.get(outcome, 0) for outcome in ANSWERED) / total, **failed}

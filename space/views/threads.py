@@ -1,4 +1,4 @@
-"""One conversation: what was asked, how it sounds, what could be recommended, and what each system made of it."""
+"""Tab Threads: a thread with its query, clips, ground truth and pool, and the rankings of several systems."""
 
 from __future__ import annotations
 
@@ -8,96 +8,99 @@ from urllib.parse import quote
 from musicrs_dataset.records import Thread
 from musicrs_metric.matching import Pool
 
-from ..board.rows import Row
+from ..board.rows import SubmissionRow
 from ..board.threads import Ranked
-from . import display_names as words
+from . import display_names
 from .address import Address
-from .conversations import Sound
+from .dataset_threads import PlayableClip
 from .form_controls import filter_choice, form, joined_choice, link, search
 from .html import Html, join, tag
 
 SIDE_BY_SIDE = 3
 _LISTED = 60
-_SHOWN = 20  # places of a ranking, as many as the largest cutoff counts
+_SHOWN = 20  # titles of a ranking, as many as the largest cutoff
 _OUTCOMES: Mapping[str, str] = {"no_audio": "without audio", "empty": "empty answer", "truncated": "cut off"}
 
 
-def chooser(genres: Sequence[str], here: Address) -> Html:
-    """The fields that search threads."""
+def chooser(genres: Sequence[str], address: Address) -> Html:
+    """Return the search fields."""
     return form(
         "Search threads",
-        search("Words in the request or the titles", here),
-        filter_choice("genre", "Genre", {genre: genre for genre in genres}, here),
+        search("Words in the query or the titles", address),
+        filter_choice("genre", "Genre", {genre: genre for genre in genres}, address),
     )
 
 
-def found(threads: Sequence[Thread], here: Address) -> list[Thread]:
-    """The threads that fit genre and words; words are looked for in requests, posts, titles and ids."""
-    wanted = here.find.casefold().split()
+def search_threads(threads: Sequence[Thread], address: Address) -> list[Thread]:
+    """Return the threads of a genre that contain all words in their query, post, titles or id."""
+    wanted = address.find.casefold().split()
     return [
         thread
         for thread in threads
-        if (not here.genre or thread.genre == here.genre)
+        if (not address.genre or thread.genre == address.genre)
         and (not wanted or all(word in _text(thread) for word in wanted))
     ]
 
 
-def listing(threads: Sequence[Thread], here: Address) -> Html:
-    """The threads as links; of very many the first ones."""
-    shown = threads[:_LISTED]
-    more = len(threads) - len(shown)
+def listing(threads: Sequence[Thread], address: Address) -> Html:
+    """Render links to the threads, at most the first 60."""
+    listed = threads[:_LISTED]
     items = [
         tag(
             "li",
             link(
-                here,
+                address,
                 tag("span", _title(thread), class_="title"),
-                tag("small", f"{thread.genre} · {words.plural(len(thread.ground_truth), 'right answer')}"),
+                tag(
+                    "small", f"{thread.genre} · {display_names.plural(len(thread.ground_truth), 'relevant candidate')}"
+                ),
                 thread=thread.thread_id,
-                class_="current" if thread.thread_id == here.thread else None,
+                class_="current" if thread.thread_id == address.thread else None,
             ),
         )
-        for thread in shown
+        for thread in listed
     ]
-    told = words.plural(len(threads), "thread") + (f", the first {len(shown)} shown" if more else "")
+    number = display_names.plural(len(threads), "thread")
+    if len(listed) < len(threads):
+        number += f", the first {len(listed)} shown"
     return tag(
-        "nav", tag("p", told, class_="soft", role="status"), tag("ul", items), class_="listing", aria_label="Threads"
+        "nav", tag("p", number, class_="soft", role="status"), tag("ul", items), class_="listing", aria_label="Threads"
     )
 
 
 def panel(
     thread: Thread,
     pool: Sequence[str],
-    right: Collection[int],
-    sounds: Sequence[Sound],
+    relevant: Collection[int],
+    clips: Sequence[PlayableClip],
     ranked: Sequence[Ranked],
-    rows: Sequence[Row],
+    rows: Sequence[SubmissionRow],
 ) -> Html:
-    """Make the panel of a thread.
+    """Render a thread.
 
     Args:
         thread: The thread.
-        pool: Its candidates in the design of pools that is shown.
-        right: Places in the pool of what is right.
-        sounds: Its clips.
-        ranked: What the chosen systems made of it.
-        rows: Systems that can be chosen.
+        pool: Its candidates in the pool design that is shown.
+        relevant: Positions in the pool of the relevant candidates.
+        clips: Its clips.
+        ranked: Rankings of the chosen systems.
+        rows: Systems to choose from.
     """
-    answers = [tag("li", title, dir="auto") for title in thread.ground_truth]
-    candidates = [tag("li", title, class_="hit" if i in right else None, dir="auto") for i, title in enumerate(pool)]
+    titles = [tag("li", title, dir="auto") for title in thread.ground_truth]
+    candidates = [tag("li", title, class_="hit" if i in relevant else None, dir="auto") for i, title in enumerate(pool)]
     return tag(
         "article",
         tag("p", f"r/{thread.subreddit} · {thread.genre} · {thread.thread_id}", class_="soft"),
         tag("h2", _title(thread), dir="auto"),
         _folded("The post", tag("p", thread.post, class_="post", dir="auto")) if thread.post else None,
         tag("h3", "Audio"),
-        _players(thread, sounds),
-        tag("h3", f"Right answers ({len(answers)})"),
-        tag("ul", answers, class_="inline") if answers else _soft("None: this thread counts as 0 for every system."),
-        tag("h3", f"Rankings, the first {_SHOWN} places"),
+        _players(thread, clips),
+        tag("h3", f"Ground truth ({len(titles)})"),
+        tag("ul", titles, class_="inline") if titles else _soft("Empty: this thread counts as 0 for every system."),
+        tag("h3", f"Rankings, the first {_SHOWN} titles"),
         _system_chooser(ranked, rows),
-        tag("div", [_ranking(one, Pool(pool), right) for one in ranked], class_="side-by-side"),
-        _folded(f"The pool ({words.plural(len(pool), 'candidate')})", tag("ol", candidates, class_="pool")),
+        tag("div", [_ranking(system, Pool(pool), relevant) for system in ranked], class_="side-by-side"),
+        _folded(f"The pool ({display_names.plural(len(pool), 'candidate')})", tag("ol", candidates, class_="pool")),
         id="thread",
     )
 
@@ -111,7 +114,7 @@ def _soft(text: str) -> Html:
 
 
 def _title(thread: Thread) -> str:
-    return thread.query or "A request by its clips alone"
+    return thread.query or "A thread with clips and without a query"
 
 
 def _text(thread: Thread) -> str:
@@ -119,44 +122,46 @@ def _text(thread: Thread) -> str:
     return "\n".join(parts).casefold()
 
 
-def _players(thread: Thread, sounds: Sequence[Sound]) -> Html:
-    if not sounds:
-        linked = words.plural(len(thread.links), "link")
-        return tag("p", f"This dataset carries no clip of this thread ({linked} in the post).", class_="soft")
-    return tag("ul", [_player(number, sound) for number, sound in enumerate(sounds, 1)], class_="clips")
+def _players(thread: Thread, clips: Sequence[PlayableClip]) -> Html:
+    if not clips:
+        linked = display_names.plural(len(thread.links), "link")
+        return tag("p", f"The dataset has no clip of this thread ({linked} in the post).", class_="soft")
+    return tag("ul", [_player(number, clip) for number, clip in enumerate(clips, 1)], class_="clips")
 
 
-def _player(number: int, sound: Sound) -> Html:
-    label = f"Clip {number}, {sound.duration_s:.0f} s"
-    address = f"gradio_api/file={quote(str(sound.file))}"
-    return tag("li", tag("span", label), tag("audio", controls=True, preload="none", src=address, aria_label=label))
+def _player(number: int, clip: PlayableClip) -> Html:
+    label = f"Clip {number}, {clip.duration_s:.0f} s"
+    url = f"gradio_api/file={quote(str(clip.file))}"
+    return tag("li", tag("span", label), tag("audio", controls=True, preload="none", src=url, aria_label=label))
 
 
-def _system_chooser(ranked: Sequence[Ranked], rows: Sequence[Row]) -> Html:
+def _system_chooser(ranked: Sequence[Ranked], rows: Sequence[SubmissionRow]) -> Html:
     options = {"": "Choose a system", **{row.key: row.label for row in rows}}
-    chosen = [one.row.key for one in ranked] + [""] * SIDE_BY_SIDE
+    chosen = [system.row.key for system in ranked] + [""] * SIDE_BY_SIDE
     names = ("First system", "Second system", "Third system")
     fields = [joined_choice("systems", name, options, key) for name, key in zip(names, chosen, strict=False)]
     return form("Choose systems", *fields)
 
 
-def _ranking(one: Ranked, pool: Pool, right: Collection[int]) -> Html:
-    made = one.prediction
-    if made is None:
-        shown = tag("p", "No prediction: this thread counts as 0.", class_="warn")
+def _ranking(ranked: Ranked, pool: Pool, relevant: Collection[int]) -> Html:
+    prediction = ranked.prediction
+    if prediction is None:
+        content = tag("p", "No prediction: this thread counts as 0.", class_="warn")
     else:
-        items = list(_items(made.ranking, pool, right))
-        n_right = sum(kind == "hit" for kind, _ in items)
-        outcome = "" if made.outcome in (None, "ok") else f", {_OUTCOMES.get(made.outcome, made.outcome)}"
-        shown = join(
-            _soft(f"{n_right} of {words.plural(len(right), 'right answer')}{outcome}"),
+        items = list(_items(prediction.ranking, pool, relevant))
+        n_hits = sum(kind == "hit" for kind, _ in items)
+        outcome = (
+            "" if prediction.outcome in (None, "ok") else f", {_OUTCOMES.get(prediction.outcome, prediction.outcome)}"
+        )
+        content = join(
+            _soft(f"{n_hits} of {display_names.plural(len(relevant), 'relevant candidate')}{outcome}"),
             tag("ol", [item for _, item in items]),
         )
-    return tag("section", tag("h4", one.row.label, dir="auto"), shown, class_="ranking")
+    return tag("section", tag("h4", ranked.row.label, dir="auto"), content, class_="ranking")
 
 
-def _items(ranking: Sequence[str], pool: Pool, right: Collection[int]) -> Iterator[tuple[str, Html]]:
-    """The first places with their kind, by the rule of the scores: a repeat takes no place, what is unknown does."""
+def _items(ranking: Sequence[str], pool: Pool, relevant: Collection[int]) -> Iterator[tuple[str, Html]]:
+    """Yield the first titles with their kind. As in the scores, an unknown title counts and a repeated one does not."""
     seen: set[int] = set()
     shown = 0
     for title in ranking:
@@ -166,13 +171,13 @@ def _items(ranking: Sequence[str], pool: Pool, right: Collection[int]) -> Iterat
         if shown == _SHOWN:
             return
         shown += 1
-        kind, told = "", None
+        kind, note = "", None
         if place is None:
-            kind, told = "unknown", "not in the pool"
+            kind, note = "unknown", "not in the pool"
         else:
             seen.add(place)
-            kind, told = ("hit", "right") if place in right else ("", None)
+            kind, note = ("hit", "relevant") if place in relevant else ("", None)
         yield (
             kind,
-            tag("li", title, tag("span", f" ({told})", class_="told") if told else None, class_=kind, dir="auto"),
+            tag("li", title, tag("span", f" ({note})", class_="note") if note else None, class_=kind, dir="auto"),
         )

@@ -1,1 +1,1 @@
-"""HTTP: the endpoints, their fields and their limits."""
+"""HTTP interface: endpoints, public routes, limits and the submit form."""

@@ -1,7 +1,7 @@
-"""The endpoints for programs: `/submit`, `/score`, `/leaderboard` and `/predictions`, by gradio_client or plain HTTP.
+"""Endpoints for programs: `/submit`, `/submit_repo`, `/score`, `/leaderboard` and `/predictions`.
 
-What is wrong with a submission comes back as data, so that a program can show each fault at its place. All other
-trouble is an error of one sentence.
+Programs call them through gradio_client or plain HTTP. A refused submission is an ordinary answer that lists every
+fault with its place. All other problems are errors of one sentence.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ import gradio as gr
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import PredictionError
 
-from ..intake import Form
-from ..service import Desk
-from .public import query_of
+from ..service import LeaderboardService
+from .fields import FILTERS, row_query, submission_form
 from .rate_limits import caller_of
 
 _LOG = logging.getLogger(__name__)
-# How the base64 of a gzip file and of a zip archive starts; a prediction file starts with a brace.
+# First characters of the base64 of a gzip file and of a zip archive. A prediction file starts with a brace.
 _PACKED = ("H4sI", "UEsD")
 
 Answer = dict[str, Any]
 
 
-def expose(desk: Desk) -> None:
+def expose(service: LeaderboardService) -> None:
     """Add the endpoints to the gradio app that is being built.
 
+    Gradio reads names, types and texts of the endpoints from their signatures and docstrings.
+
     Args:
-        desk: What answers.
+        service: The leaderboard.
     """
 
     def submit(
@@ -54,32 +55,29 @@ def expose(desk: Desk) -> None:
         pools: str = "",
         card: str = "",
     ) -> Answer:
-        """Submit predictions to the leaderboard; scores are computed there.
+        """Submit predictions to the leaderboard, which computes the scores.
 
         Args:
             request: Filled in by the server.
             predictions: Text of a predictions.jsonl, or base64 of the same packed with gzip or zip.
-            name: What the board is to call the system.
+            name: Name of the system on the leaderboard.
             modality: audio_query, query_only or audio_only.
             paradigm: generative, retrieval or traditional.
-            reads: thread, pools or labels: what the system looks at beyond its own thread.
-            link: Its page, an https address.
-            description: A few words on it, without an e-mail address.
-            open_weights: Whether anyone can download its weights.
-            partial: Whether threads may be missing, which then score 0.
-            pools: Name of the pools that it ranked; empty for the published ones.
+            reads: thread, pools or labels: the data that the system uses beyond its own thread.
+            link: Page of the system, an https URL.
+            description: Short description, without an e-mail address.
+            open_weights: True if anyone can download the weights.
+            partial: True if threads may be missing, which then score 0.
+            pools: Pool design that the system ranked; empty for the published pools.
             card: Text of a run.json, whose fields count more than the others.
 
         Returns:
             state ("stored", "queued", "already" or "refused"), then key, row and warnings, or every fault.
         """
-        form = Form(
-            name=name, modality=modality, paradigm=paradigm, reads=reads, link=link, description=description,
-            open_weights=open_weights, partial=partial, pools=pools,
-        )  # fmt: skip
+        form = submission_form(locals())
         content = _text(card).encode(errors="surrogatepass") or None
-        caller = caller_at(desk, request)
-        return _answer(lambda: desk.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
+        caller = caller_at(service, request)
+        return _answer(lambda: service.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
 
     def submit_repo(
         request: gr.Request,
@@ -96,31 +94,31 @@ def expose(desk: Desk) -> None:
             request: Filled in by the server.
             repo: owner/name.
             kind: dataset or model.
-            name: What the board is to call the system, where run.json does not say it.
-            description: A few words on it, without an e-mail address.
-            link: Its page; empty for the repository.
-            partial: Whether threads may be missing, which then score 0.
+            name: Name of the system on the leaderboard, if run.json does not state it.
+            description: Short description, without an e-mail address.
+            link: Page of the system; empty for the repository.
+            partial: True if threads may be missing, which then score 0.
 
         Returns:
             As for submit.
         """
-        form = Form(name=name, description=description, link=link, partial=partial)
-        caller = caller_at(desk, request)
-        return _answer(lambda: desk.submit_repo(repo, kind, form, caller=caller).to_dict())
+        form = submission_form(locals())
+        caller = caller_at(service, request)
+        return _answer(lambda: service.submit_repo(repo, kind, form, caller=caller).to_dict())
 
     def score(request: gr.Request, predictions: str, pools: str = "") -> Answer:
-        """Score predictions and keep nothing.
+        """Score predictions without storing them.
 
         Args:
             request: Filled in by the server.
             predictions: Text of a predictions.jsonl, or base64 of the same packed with gzip or zip.
-            pools: Name of the pools that they rank; empty for the published ones.
+            pools: Pool design that they rank; empty for the published pools.
 
         Returns:
             Every measure with chance, ceiling and interval, overall and by genre, or state "refused" and every fault.
         """
-        caller = caller_at(desk, request)
-        return _answer(lambda: desk.score(_bytes_of(predictions), caller=caller, pools=_text(pools) or None))
+        caller = caller_at(service, request)
+        return _answer(lambda: service.score(_bytes_of(predictions), caller=caller, pools=_text(pools) or None))
 
     def leaderboard(
         pools: str = "",
@@ -134,72 +132,69 @@ def expose(desk: Desk) -> None:
         ascending: bool = False,
         details: bool = False,
     ) -> list[dict[str, Any]]:
-        """The leaderboard.
+        """Return the rows of the leaderboard.
 
         Args:
-            pools: Name of the pools; empty for the published ones.
-            modality: Only this one; empty for all.
-            paradigm: Only this one; empty for all.
+            pools: Pool design; empty for the published pools.
+            modality: Only this modality; empty for all.
+            paradigm: Only this paradigm; empty for all.
             reads: Only systems that read this; empty for all.
             genre: Scores and ranks on the threads of this genre; empty for all threads.
-            open_weights: Only systems whose weights are open, or are not.
-            reported: Whether the paper's own figures are among the lines.
+            open_weights: Only systems with open weights (true) or closed weights (false).
+            reported: True to include the results that the paper reports.
             sort: A measure, name, modality, paradigm, reads, received, coverage or answered.
-            ascending: The least first.
-            details: All measures and all that is known of each line, in place of what a table shows.
+            ascending: True for the smallest value first.
+            details: True for all measures and all known values of each row, instead of the columns of the table.
 
         Returns:
-            One object per line, chance first; shares lie between 0 and 1, and null is what nobody knows.
+            One object per row, chance first. Shares are between 0 and 1, and null is an unknown value.
         """
-        asked = {
-            "pools": pools, "modality": modality, "paradigm": paradigm, "reads": reads, "genre": genre,
-            "open_weights": open_weights, "reported": reported, "sort": sort, "ascending": ascending,
-        }  # fmt: skip
+        sent = locals()
         with in_one_sentence():
-            return desk.leaderboard(query_of(asked), details=details is True)
+            return service.leaderboard(row_query({name: sent[name] for name in FILTERS}), details=details is True)
 
     def predictions(key: str) -> str:
-        """The predictions of a row as the text of a predictions.jsonl, to compute its scores again.
+        """Return the predictions of a row as the text of a predictions.jsonl, to compute its scores again.
 
         Args:
-            key: The row's key, as the leaderboard has it.
+            key: Key of the row, as in the leaderboard.
         """
         with in_one_sentence():
-            return desk.predictions(_text(key))
+            return service.predictions(_text(key))
 
     for function in (submit, submit_repo, score, leaderboard, predictions):
         gr.api(function, api_name=function.__name__, concurrency_limit=None)
 
 
-def caller_at(desk: Desk, request: gr.Request) -> str:
-    """Who a call is counted for.
+def caller_at(service: LeaderboardService, request: gr.Request) -> str:
+    """Return the caller that a request counts for.
 
     Args:
-        desk: Its settings say whom to believe.
-        request: The call.
+        service: Its settings state if users sign in and if a proxy adds their IP address.
+        request: The request.
     """
     raw = request.request
     headers = {name.lower(): value for name, value in raw.headers.items()}
-    name = _signed_in(raw.scope.get("session") or {}) if desk.settings.sign_in else None
+    name = _signed_in(raw.scope.get("session") or {}) if service.settings.sign_in else None
     host = None if raw.client is None else raw.client.host
-    return caller_of(name, headers, host, behind_proxy=desk.settings.behind_proxy)
+    return caller_of(name, headers, host, behind_proxy=service.settings.behind_proxy)
 
 
 @contextmanager
 def in_one_sentence() -> Iterator[None]:
-    """Turn whatever goes wrong into one sentence for the other end; what is our fault goes to the log, not out."""
+    """Turn every exception into an error of one sentence. An unexpected exception goes to the log only."""
     try:
         yield
     except UserError as error:
         raise gr.Error(str(error), print_exception=False) from None
-    except Exception:  # a traceback at the other end would help nobody there, and tell of our machine
+    except Exception:  # a traceback would not help the caller, and would disclose details of this machine
         _LOG.exception("a call failed")
-        message = "something went wrong on our side, and it stands in our log; please try again later"
+        message = "the server failed, and the error is in its log; please try again later"
         raise gr.Error(message, print_exception=False) from None
 
 
 def refused(error: PredictionError) -> Answer:
-    """A refusal as plain JSON types: every fault with file, line, thread, field and message."""
+    """Return a refusal as plain JSON types: every fault with file, line, thread, field and message."""
     faults = [asdict(fault) | {"text": str(fault)} for fault in error.faults]
     return {"state": "refused", "message": str(error), "n_faults": error.n_faults, "faults": faults}
 
@@ -213,7 +208,7 @@ def _answer(work: Callable[[], Answer]) -> Answer:
 
 
 def _signed_in(session: Mapping[str, Any]) -> str | None:
-    """The name in the session, whose cookie the server has signed, as long as it is valid."""
+    """Return the user name of a session, whose cookie the server has signed, as long as it is valid."""
     info = session.get("oauth_info") or {}
     expires = info.get("expires_at")
     if expires is not None and expires < time.time():

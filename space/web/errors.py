@@ -1,4 +1,4 @@
-"""Calls over plain HTTP that name an endpoint or a field that there is not: answered with the names that there are."""
+"""Answers to HTTP calls that name an unknown endpoint or field: an error that lists the valid names."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ Handler = Callable[["Request", Exception], Awaitable["Response"]]
 
 
 def handlers() -> Mapping[type[Exception], Handler]:
-    """What a gradio app takes as `launch(app_kwargs={"exception_handlers": ...})`.
+    """Return the handlers for `launch(app_kwargs={"exception_handlers": ...})` of a gradio app.
 
-    Gradio looks names up and lets whatever comes of it pass: a bare "Internal Server Error" to the other end.
+    Gradio looks up the names without a check, and answers a bare "Internal Server Error".
     """
     return dict.fromkeys((TypeError, KeyError, FnIndexInferError), _answer)
 
 
 async def _answer(request: Request, error: Exception) -> Response:
-    """Say what is wrong with the names of a call; what has another cause goes on as it came."""
+    """Answer wrong names of a call. An exception with another cause is raised again."""
     if _CALL not in request.url.path:
         raise error
     endpoint = str(request.path_params.get("api_name"))
     endpoints = request.app.get_blocks().get_api_info()["named_endpoints"]
     if f"/{endpoint}" not in endpoints:
         return _refusal(404, f"found no endpoint {show(endpoint)}, expected {_listed(name[1:] for name in endpoints)}")
-    fields = {one["parameter_name"]: one["parameter_has_default"] for one in endpoints[f"/{endpoint}"]["parameters"]}
-    given = await request.json()
-    for name in given:
+    fields = {
+        field["parameter_name"]: field["parameter_has_default"] for field in endpoints[f"/{endpoint}"]["parameters"]
+    }
+    sent = await request.json()
+    for name in sent:
         if name not in fields:
             return _refusal(400, f"{endpoint}: found {show(name)}, expected {_listed(fields)}")
-    needed = [name for name, has_default in fields.items() if not has_default and name not in given]
-    if not needed:
+    required = [name for name, has_default in fields.items() if not has_default and name not in sent]
+    if not required:
         raise error
-    others = f"; it also takes {_listed(rest)}" if (rest := [name for name in fields if name not in needed]) else ""
-    return _refusal(400, f"{endpoint}: {_listed(needed)} is missing{others}")
+    others = f"; it also accepts {_listed(rest)}" if (rest := [name for name in fields if name not in required]) else ""
+    return _refusal(400, f"{endpoint}: {_listed(required)} is missing{others}")
 
 
 def _refusal(status: int, message: str) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""What comes in over HTTP, bounded before it is read: the size of bodies, the number of uploads, and no addresses."""
+"""HTTP middleware that limits body size and number of uploads, and refuses file URLs."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from ..service import Desk
+from ..service import LeaderboardService
 from .api import caller_at
 from .rate_limits import RateLimit, TryLaterError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# A file of the largest size may stand as text within JSON, where a letter takes up to three times its bytes.
-_TIMES = 3
-_BESIDE = 1_000_000
+# A file of the largest size may arrive as text within JSON, where a letter needs up to three times its bytes.
+_JSON_FACTOR = 3
+_OTHER_FIELDS = 1_000_000
 _UPLOAD = "/upload"
-_ADDRESS = ("http://", "https://")
+_URL = ("http://", "https://")
 
 
 class Blocks(gr.Blocks):  # type: ignore[misc]
-    """A gradio app that fetches nothing for a caller.
+    """A gradio app that downloads nothing for a caller.
 
-    Where a file is described by an address, whichever field it is sent in, Gradio downloads it, however large it is.
+    Gradio downloads a file of any size if a field describes it by its URL.
     """
 
     async def preprocess_data(self, block_fn: Any, inputs: list[Any], *others: Any, **options: Any) -> Any:
-        """Take in what was sent, unless it would have to be fetched."""
-        if any(map(_is_elsewhere, inputs)):
-            raise gr.Error("found the address of a file, expected the file itself", print_exception=False)
+        """Process the inputs of a call, unless one of them is the URL of a file."""
+        if any(map(_has_url, inputs)):
+            raise gr.Error("found the URL of a file, expected the file itself", print_exception=False)
         return await super().preprocess_data(block_fn, inputs, *others, **options)
 
 
-class Gate:
-    """ASGI middleware before a gradio app, which itself bounds uploaded files and no other body.
+class RequestLimits:
+    """ASGI middleware in front of a gradio app, which itself limits uploaded files only.
 
     Args:
-        app: What answers.
-        desk: Its settings say what is taken at most, and from whom calls come.
+        app: The app.
+        service: Its settings hold the limits.
     """
 
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
-        self.app, self.desk = app, desk
-        limits = desk.settings.limits
-        self.most = _TIMES * limits.upload_bytes + _BESIDE
+    def __init__(self, app: ASGIApp, service: LeaderboardService) -> None:
+        self.app, self.service = app, service
+        limits = service.settings.limits
+        self.most = _JSON_FACTOR * limits.upload_bytes + _OTHER_FIELDS
         self._uploads = RateLimit(limits.calls, limits.window_s, "upload")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it with status 413 or 429."""
+        """Pass a request on, or refuse it with status 413 or 429."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -67,7 +67,7 @@ class Gate:
             nonlocal left
             message = await receive()
             left -= len(message.get("body", b""))
-            if left < 0:  # its length was not stated
+            if left < 0:  # the request did not state its length
                 raise self._too_large()
             return message
 
@@ -79,16 +79,16 @@ class Gate:
             raise self._too_large()
         if request.method == "POST" and request.url.path.rstrip("/").endswith(_UPLOAD):
             try:
-                self._uploads.count(caller_at(self.desk, gr.Request(request)))
+                self._uploads.count(caller_at(self.service, gr.Request(request)))
             except TryLaterError as error:
                 raise HTTPException(429, str(error), {"Retry-After": str(error.wait_s)}) from None
 
     def _too_large(self) -> HTTPException:
-        return HTTPException(413, f"more than {self.most:,} bytes were sent, which is more than any call takes")
+        return HTTPException(413, f"found more than {self.most:,} bytes, the largest size of a request")
 
 
-def _is_elsewhere(value: Any) -> bool:
+def _has_url(value: Any) -> bool:
     if isinstance(value, dict):
         path = value.get("path")
-        return (isinstance(path, str) and path.startswith(_ADDRESS)) or any(map(_is_elsewhere, value.values()))
-    return isinstance(value, list) and any(map(_is_elsewhere, value))
+        return (isinstance(path, str) and path.startswith(_URL)) or any(map(_has_url, value.values()))
+    return isinstance(value, list) and any(map(_has_url, value))

@@ -1,138 +1,83 @@
-"""What everybody who can open an address gets: the table, quick enough to be asked often, and predictions of a row."""
+"""Two public routes: the table as JSON, and the predictions of a row."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping
-from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from musicrs_metric.base.files import to_json
-from musicrs_metric.errors import UserError, show
-from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
+from musicrs_metric.errors import UserError
 
-from ..board.board import Snapshot
-from ..board.lines import Query
-from ..service import Desk
+from ..board.lru import StateCache
+from ..board.table_rows import RowQuery
+from ..service import LeaderboardService
+from .fields import row_query
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-ADDRESS = "/leaderboard.json"
-PREDICTIONS = "/predictions.jsonl"
-_KEPT = 64
-_YES_OR_NO = {"true": True, "false": False, "": None}
-_FIELDS = ("pools", "modality", "paradigm", "reads", "genre", "open_weights", "reported", "sort", "ascending")
+TABLE_PATH = "/leaderboard.json"
+PREDICTIONS_PATH = "/predictions.jsonl"
+_CACHED_TABLES = 64
 
 
-class Feed:
-    """The text of the table for each query, made once for each state of the board.
+class PublicRoutes:
+    """Answers `GET /leaderboard.json` and `GET /predictions.jsonl?key=KEY`.
 
     Args:
-        desk: The board.
+        service: The leaderboard.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self._lock = Lock()
-        self._kept_of: Snapshot | None = None
-        self._kept: OrderedDict[tuple[Query, bool], bytes] = OrderedDict()
+    def __init__(self, service: LeaderboardService) -> None:
+        self.service = service
+        self._tables: StateCache[bytes] = StateCache(_CACHED_TABLES)
 
-    def text(self, query: Query, *, details: bool = False) -> bytes:
-        """The table as JSON, as the endpoint `/leaderboard` has it.
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes for `launch(app_kwargs={"routes": ...})` of a gradio app."""
+        from starlette.routing import Route
+
+        endpoints = ((TABLE_PATH, self.leaderboard), (PREDICTIONS_PATH, self.predictions))
+        return [Route(path, endpoint, methods=["GET"]) for path, endpoint in endpoints]
+
+    def table(self, query: RowQuery, *, details: bool = False) -> bytes:
+        """Return the table as JSON, in the form of the endpoint `/leaderboard`.
 
         Raises:
-            UserError: The query names what there is not.
+            UserError: The query names an unknown pool design, genre, choice or order.
         """
-        snapshot, what = self.desk.board.snapshot(), (query, details)
-        with self._lock:
-            if self._kept_of is not snapshot:
-                self._kept_of, self._kept = snapshot, OrderedDict()
-            if what in self._kept:
-                return self._kept[what]
-        made = to_json(self.desk.leaderboard(query, details=details)).encode()
-        with self._lock:
-            # Ranks within a genre are made anew some seconds after a submission, so their table is not kept.
-            if self._kept_of is snapshot and query.genre is None:
-                self._kept[what] = made
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-        return made
 
+        def compute() -> bytes:
+            return to_json(self.service.leaderboard(query, details=details)).encode()
 
-def routes(desk: Desk) -> list[BaseRoute]:
-    """Make `GET /leaderboard.json` and `GET /predictions.jsonl?key=KEY`.
+        if query.genre is not None:  # ranks within a genre change some seconds after a submission
+            return compute()
+        return self._tables.get(self.service.board.snapshot(), (query, details), compute)
 
-    A gradio app takes them as `launch(app_kwargs={"routes": ...})`.
+    def leaderboard(self, request: Request) -> Response:
+        """Answer with the table, or with status 400 and the error."""
+        sent = dict(request.query_params)
+        details = sent.pop("details", "") == "true"
+        try:
+            return _json(self.table(row_query(sent), details=details))
+        except UserError as error:
+            return _json(to_json({"error": str(error)}), status=400)
 
-    Args:
-        desk: What answers.
-    """
-    from starlette.responses import Response as Answer
-    from starlette.routing import Route
+    def predictions(self, request: Request) -> Response:
+        """Answer with a prediction file, or with status 404 and the error."""
+        from starlette.responses import Response
 
-    feed = Feed(desk)
-
-    def predictions(request: Request) -> Response:
         key = request.query_params.get("key", "")
         try:
-            text = desk.predictions(key)
+            text = self.service.predictions(key)
         except UserError as error:
-            return Answer(to_json({"error": str(error)}), status_code=404, media_type="application/json")
-        # A name ends in what stands in a key, hexadecimal digits.
-        saved = {"Content-Disposition": f'attachment; filename="predictions-{key[:12]}.jsonl"'}
-        return Answer(text, media_type="application/jsonl", headers=saved)
-
-    def leaderboard(request: Request) -> Response:
-        try:
-            asked = dict(request.query_params)
-            details = asked.pop("details", "") == "true"
-            return Answer(feed.text(query_of(asked), details=details), media_type="application/json")
-        except UserError as error:
-            return Answer(to_json({"error": str(error)}), status_code=400, media_type="application/json")
-
-    addresses = ((ADDRESS, leaderboard), (PREDICTIONS, predictions))
-    return [Route(address, answer, methods=["GET"]) for address, answer in addresses]
+            return _json(to_json({"error": str(error)}), status=404)
+        # A known key holds hexadecimal digits only, so it is safe in a file name.
+        headers = {"Content-Disposition": f'attachment; filename="predictions-{key[:12]}.jsonl"'}
+        return Response(text, media_type="application/jsonl", headers=headers)
 
 
-def query_of(asked: Mapping[str, Any]) -> Query:
-    """A query from names and values that somebody sent: text, or true and false.
+def _json(content: str | bytes, *, status: int = 200) -> Response:
+    from starlette.responses import Response
 
-    Args:
-        asked: pools, modality, paradigm, reads, genre, open_weights, reported, sort and ascending; what is empty or
-            left out is as if not asked for.
-
-    Raises:
-        UserError: A name that there is not, or a value of another type.
-    """
-    for name, value in asked.items():
-        if name not in _FIELDS:
-            raise UserError(f"found {show(name)}, expected {', '.join(_FIELDS)} or details")
-        if not isinstance(value, str | bool | None):
-            raise UserError(f"{name} is {show(value)}, expected text")
-    text = {name: value if isinstance(value, str) else "" for name, value in asked.items()}
-
-    def chosen(name: str) -> tuple[str, ...]:
-        return (text[name],) if text.get(name) else ()
-
-    def flag(name: str) -> bool | None:
-        value = asked.get(name)
-        if isinstance(value, bool) or value is None:
-            return value
-        if value not in _YES_OR_NO:
-            raise UserError(f"{name} is {show(value)}, expected true or false")
-        return _YES_OR_NO[value]
-
-    return Query(
-        design=text.get("pools") or None,
-        modality=cast(tuple[Modality, ...], chosen("modality")),
-        paradigm=cast(tuple[Paradigm, ...], chosen("paradigm")),
-        reads=cast(tuple[Reads, ...], chosen("reads")),
-        genre=text.get("genre") or None,
-        open_weights=flag("open_weights"),
-        reported=flag("reported") is not False,
-        sort=text.get("sort") or "recall@20",
-        ascending=flag("ascending") is True,
-    )
+    return Response(content, status_code=status, media_type="application/json")

@@ -1,4 +1,4 @@
-"""How often somebody may ask, and how many may wait: the polite "try again in N s" before a board is worn down."""
+"""Limits on the number of calls per caller and of waiting calls, with the time after which to try again."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from math import ceil
 
 from musicrs_metric.errors import UserError, count
 
-_CALLERS_KEPT = 10_000
+_CALLERS = 10_000
 
 
 class TryLaterError(UserError):
-    """Too much at once; nothing is wrong with what was sent.
+    """A limit is reached. The call itself has no fault.
 
     Attributes:
-        wait_s: After how many seconds it is worth another try.
+        wait_s: Seconds after which another try may succeed.
     """
 
     def __init__(self, reason: str, wait_s: float) -> None:
@@ -28,13 +28,13 @@ class TryLaterError(UserError):
 
 
 class RateLimit:
-    """At most so many calls of one caller within a window of time.
+    """Limit on the calls of one caller within a window of time.
 
     Args:
-        most: Calls; 0 for no limit.
+        most: Largest number of calls; 0 for no limit.
         window_s: Length of the window in seconds.
-        what: What is counted, in the singular.
-        clock: Seconds that never run backwards.
+        what: Noun for the message, in the singular.
+        clock: Returns seconds that never run backwards.
     """
 
     def __init__(self, most: int, window_s: float, what: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,36 +46,53 @@ class RateLimit:
         """Count a call.
 
         Args:
-            caller: Who calls, from `caller_of`.
+            caller: The caller, from `caller_of`.
 
         Raises:
-            TryLaterError: The caller has had its share; this call does not count.
+            TryLaterError: The limit is reached. This call does not count.
         """
-        if not self.most:
-            return
+        if self.most:
+            with self._lock:
+                self._calls_left(caller).append(self.clock())
+
+    def check(self, caller: str) -> None:
+        """Refuse a caller who has reached the limit, without counting a call.
+
+        Raises:
+            TryLaterError: The limit is reached.
+        """
+        if self.most:
+            with self._lock:
+                self._calls_left(caller)
+
+    def take_back(self, caller: str) -> None:
+        """Uncount the last call of a caller."""
         with self._lock:
-            now = self.clock()
-            calls = self._calls.setdefault(caller, deque())
-            self._calls.move_to_end(caller)
-            if len(self._calls) > _CALLERS_KEPT:  # those who have not called for the longest time
-                self._calls.popitem(last=False)
-            while calls and now - calls[0] >= self.window_s:
-                calls.popleft()
-            if len(calls) >= self.most:
-                reason = (
-                    f"{count(self.most, self.what)} within {count(ceil(self.window_s / 60), 'minute')} is the limit"
-                )
-                raise TryLaterError(reason, calls[0] + self.window_s - now)
-            calls.append(now)
+            if calls := self._calls.get(caller):
+                calls.pop()
+
+    def _calls_left(self, caller: str) -> deque[float]:
+        """Return the times of the calls within the window, if there may be another one."""
+        now = self.clock()
+        calls = self._calls.setdefault(caller, deque())
+        self._calls.move_to_end(caller)
+        if len(self._calls) > _CALLERS:  # drops the caller whose last call is the oldest
+            self._calls.popitem(last=False)
+        while calls and now - calls[0] >= self.window_s:
+            calls.popleft()
+        if len(calls) >= self.most:
+            reason = f"{count(self.most, self.what)} within {count(ceil(self.window_s / 60), 'minute')} is the limit"
+            raise TryLaterError(reason, calls[0] + self.window_s - now)
+        return calls
 
 
 class Turns:
-    """Work that only a few may do at the same time, while a bounded number waits.
+    """Limit on simultaneous work, with a queue of limited length.
 
     Args:
-        at_once: How many work.
-        queue: How many wait, at most.
-        takes_s: How long one takes, about, in seconds.
+        at_once: Number of calls that work at the same time.
+        queue: Largest number of waiting calls.
+        takes_s: Approximate duration of one call in seconds.
     """
 
     def __init__(self, at_once: int, queue: int, takes_s: float = 2.0) -> None:
@@ -86,15 +103,15 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn and keep it while the block runs.
+        """Wait for a turn, and hold it while the block runs.
 
         Raises:
-            TryLaterError: Too many wait already.
+            TryLaterError: The queue is full.
         """
         with self._lock:
             waiting = self._inside - self.at_once
             if waiting >= self.queue:
-                reason = f"{count(waiting, 'call')} in the queue already"
+                reason = f"the queue already has {count(waiting, 'call')}"
                 raise TryLaterError(reason, waiting * self.takes_s / self.at_once)
             self._inside += 1
         try:
@@ -106,18 +123,18 @@ class Turns:
 
 
 def caller_of(username: str | None, headers: Mapping[str, str], host: str | None, *, behind_proxy: bool) -> str:
-    """Who a call is counted for: who is signed in, else the address.
+    """Return the caller that a call counts for: the signed-in user, else the IP address.
 
     Args:
-        username: Name of a signed-in person, told by the server's session and not by the call.
-        headers: Of the request, names in lower case.
-        host: Address of the other end of the connection.
-        behind_proxy: Whether a proxy stands before the server, which adds the address that it sees at the right end of
-            X-Forwarded-For. All that stands left of it was sent by the caller and proves nothing.
+        username: Name of the signed-in user, from the session of the server.
+        headers: Headers of the request, with names in lower case.
+        host: IP address of the other end of the connection.
+        behind_proxy: True if a proxy in front of the server appends the IP address of its client to X-Forwarded-For.
+            The caller can set everything to the left of that address, so it is ignored.
 
     Returns:
-        A text that is the same for the same caller. Addresses of version 6 count by their network of 64 bits, since
-        that is what one household has.
+        The same text for the same caller. IPv6 addresses count by their network of 64 bits, the network of one
+        household.
     """
     if username:
         return f"user {username}"

@@ -1,4 +1,4 @@
-"""The form of the tab Submit, as Gradio's own fields: what is typed and uploaded goes to the desk."""
+"""Form of the tab Submit, made of gradio components."""
 
 from __future__ import annotations
 
@@ -10,81 +10,79 @@ import gradio as gr
 
 from musicrs_metric.errors import UserError
 
-from ..intake import Form
-from ..service import Desk
-from ..views import display_names as words
-from ..views import submit
+from ..service import LeaderboardService
+from ..views import display_names, submit
 from ..views.address import Address
 from ..views.html import Html
 from .api import caller_at, in_one_sentence
+from .fields import SUBMIT_FIELDS, submission_form
 
 _OPEN = {"yes": True, "no": False}
 
 
-class SubmitForm:
-    """The fields, made inside the `gr.Blocks` that is open.
+class SubmitPanel:
+    """The components of the form, added to the open `gr.Blocks`.
 
     Args:
-        desk: Where submissions go.
-        result: Where what became of them is shown.
+        service: Receives the submissions.
+        html_panel: Makes the panel that shows the result.
     """
 
-    def __init__(self, desk: Desk, result: Callable[[], gr.HTML]) -> None:
-        self._desk, limits = desk, desk.settings.limits
-        if desk.settings.sign_in:
+    def __init__(self, service: LeaderboardService, html_panel: Callable[[], gr.HTML]) -> None:
+        self._service, limits = service, service.settings.limits
+        names = service.board.data.names
+        fields: dict[str, gr.components.Component] = {}
+        if service.settings.sign_in:
             gr.LoginButton(size="sm")
         with gr.Row(elem_id="form"):
             with gr.Column(min_width=300):
-                self.file = gr.File(label="Predictions (predictions.jsonl)", height=150, elem_id="predictions")
-                self.card = gr.File(label="Run card (run.json), if there is one", height=150, elem_id="card")
+                file = gr.File(label="Predictions (predictions.jsonl)", height=150, elem_id="predictions")
+                card = gr.File(label="Run card (run.json), if you have one", height=150, elem_id="card")
             with gr.Column(min_width=300):
-                self.name = gr.Textbox(label="Name of the system", max_length=limits.name, elem_id="name")
-                self.modality = _radio("It is given", words.MODALITIES, "modality")
-                self.paradigm = _radio("It ranks by", words.PARADIGMS, "paradigm")
-                self.reads = _radio("It reads", words.READS, "reads")
+                fields["name"] = gr.Textbox(label="Name of the system", max_length=limits.name, elem_id="name")
+                fields["modality"] = _radio("Input", display_names.MODALITIES, "modality")
+                fields["paradigm"] = _radio("Paradigm", display_names.PARADIGMS, "paradigm")
+                fields["reads"] = _radio("Reads", display_names.READS, "reads")
             with gr.Column(min_width=300):
-                self.weights = _radio("Its weights are open", {"yes": "Yes", "no": "No", "": "Not said"}, "weights", "")
-                self.link = gr.Textbox(label="Link (https), if any", max_length=limits.link, elem_id="link")
-                self.description = gr.Textbox(
-                    label="In a few words, if you like; no addresses of people", lines=3,
+                weights = {"yes": "Yes", "no": "No", "": "Not stated"}
+                fields["open_weights"] = _radio("Open weights", weights, "weights", "")
+                fields["link"] = gr.Textbox(label="Link (https), optional", max_length=limits.link, elem_id="link")
+                fields["description"] = gr.Textbox(
+                    label="Short description, optional, without e-mail addresses", lines=3,
                     max_length=limits.description, elem_id="description",
                 )  # fmt: skip
-                names = desk.board.data.names
-                self.pools = gr.Dropdown(names, value=names[0], label="Pools", visible=len(names) > 1, elem_id="pools")
-                self.partial = gr.Checkbox(label="Partial: threads that are missing score 0", elem_id="partial")
+                fields["pools"] = gr.Dropdown(
+                    names, value=names[0], label="Pools", visible=len(names) > 1, elem_id="pools"
+                )
+                fields["partial"] = gr.Checkbox(label="Partial: missing threads score 0", elem_id="partial")
                 with gr.Row():
-                    score = gr.Button("Only score it", elem_id="score", min_width=110)
+                    score = gr.Button("Score only", elem_id="score", min_width=110)
                     send = gr.Button("Submit", variant="primary", elem_id="send", min_width=110)
-        self.result = result()
-        fields = [
-            self.file, self.card, self.name, self.modality, self.paradigm, self.reads, self.weights, self.link,
-            self.description, self.pools, self.partial,
-        ]  # fmt: skip
-        # The desk bounds how many are worked on, and tells the others to come again: the page's own queue need not.
+        result = html_panel()
+        inputs = [file, card, *(fields[name] for name in SUBMIT_FIELDS)]
+        # The service limits the work and refuses the rest with a waiting time, so gradio's own queue need not.
         options: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None}
-        for button, work, given in ((send, self._submit, fields), (score, self._score, [self.file, self.pools])):
-            button.click(work, given, self.result, **options).then(None, js="() => space.told()")
+        for button, work, sent in ((send, self._submit, inputs), (score, self._score, [file, fields["pools"]])):
+            button.click(work, sent, result, **options).then(None, js="() => space.judged()")
 
-    def _submit(self, request: gr.Request, file: str | None, card: str | None, *fields: Any) -> str:
-        name, modality, paradigm, reads, weights, link, description, pools, partial = fields
-        form = Form(
-            name=name, modality=modality or "", paradigm=paradigm or "", reads=reads or "", link=link,
-            description=description, open_weights=_OPEN.get(weights), partial=partial, pools=pools,
-        )  # fmt: skip
-        caller = caller_at(self._desk, request)
+    def _submit(self, request: gr.Request, file: str | None, card: str | None, *values: Any) -> str:
+        sent = dict(zip(SUBMIT_FIELDS, values, strict=True))
+        form = submission_form(sent | {"open_weights": _OPEN.get(sent["open_weights"])})
+        caller = caller_at(self._service, request)
 
         def work() -> Html:
-            sent = self._desk.submit(_read(file), form, caller=caller, card=None if card is None else _read(card))
-            return submit.taken(sent, Address(tab="submit"))
+            content = None if card is None else _read(card)
+            submitted = self._service.submit(_read(file), form, caller=caller, card=content)
+            return submit.taken(submitted, Address(tab="submit"))
 
-        return _shown(work)
+        return _rendered(work)
 
     def _score(self, request: gr.Request, file: str | None, pools: str) -> str:
-        caller = caller_at(self._desk, request)
-        return _shown(lambda: submit.scored(self._desk.score(_read(file), caller=caller, pools=pools)))
+        caller = caller_at(self._service, request)
+        return _rendered(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools)))
 
 
-def _shown(work: Callable[[], Html]) -> str:
+def _rendered(work: Callable[[], Html]) -> str:
     with in_one_sentence():
         try:
             return work()

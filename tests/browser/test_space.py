@@ -79,7 +79,7 @@ def test_details_of_a_system(visitor: Visitor, tmp_path: Path) -> None:
     assert page.evaluate("document.activeElement.matches('#details h2')")
     assert "row=" in page.url
 
-    lines = visitor.download("text=Download its predictions", tmp_path).read_text(encoding="utf-8").splitlines()
+    lines = visitor.download("text=Download predictions", tmp_path).read_text(encoding="utf-8").splitlines()
     assert len(lines) == 28
     assert set(json.loads(lines[0])) >= {"thread_id", "ranking"}
     page.keyboard.press("Escape")
@@ -142,14 +142,14 @@ def test_compare_two_systems(visitor: Visitor) -> None:
     page.locator("[data-join=compare]").nth(1).select_option(keys[-1])
     visitor.settled(keys[-1])
     assert "is better than" in page.inner_text(".verdict-line")
-    assert "What a second modality adds" in page.inner_text("#tab-compare")
+    assert "Gain of a second modality" in page.inner_text("#tab-compare")
     page.wait_for_selector("#plot-compare .points path")
     page.locator("#plot-compare .points path").first.click(force=True)
     visitor.settled("thread=t3_mini")
     assert page.locator("#thread .ranking").count() == 2
     page.go_back()
     visitor.settled("compare=")
-    visitor.click(".furthest a >> nth=0")
+    visitor.click(".largest a >> nth=0")
     assert page.locator("#thread .ranking").count() == 2
 
 
@@ -202,7 +202,7 @@ def test_links_lead_to_their_place(visitor: Visitor, browser: Browser, board: Se
     page = visitor.go("")
     visitor.click(".board a.name >> nth=2")
     name, row = page.inner_text("#details h2"), page.url
-    visitor.click("#details >> text=Compare it")
+    visitor.click("#details a.action >> text=Compare")
     assert page.locator("[data-join=compare]").first.evaluate("e => e.selectedOptions[0].textContent") == name
     page.go_back()
     visitor.settled("row=")

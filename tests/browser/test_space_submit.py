@@ -42,7 +42,7 @@ MESSAGES = {
     "s01/gz_named_jsonl.jsonl": r"line 1.*not in dataset",
     "s01/macos.zip": r"line 1.*not in dataset",
 }
-RADIOS = {"modality": "Query only", "paradigm": "Retrieval", "reads": "Its own thread alone"}
+RADIOS = {"modality": "Query only", "paradigm": "Retrieval", "reads": "Own thread only"}
 HARMFUL = ['<img src=x onerror="window.pwned=1">', "${window.pwned=1}{{7*7}}", "<svg/onload=alert(1)>", "$x^2$ & co"]
 
 
@@ -128,7 +128,7 @@ def test_a_sound_file_gets_its_rank(visitor: Visitor, dataset: Path, tmp_path: P
     fill_in(visitor, "Freshly sent")
     assert "Choose the prediction file first".lower() in send(visitor).lower()
     attach(visitor, file)
-    assert "nothing was kept" in send(visitor, "#score")
+    assert "was not stored" in send(visitor, "#score")
     told = send(visitor)
     assert "Stored" in told
     assert "rank 1" in told
@@ -136,7 +136,7 @@ def test_a_sound_file_gets_its_rank(visitor: Visitor, dataset: Path, tmp_path: P
     assert "link" in send(visitor)
     visitor.page.fill("#link textarea, #link input", "")
     assert "already" in send(visitor)
-    visitor.click(".result >> text=See its row")
+    visitor.click(".result >> text=Show the row")
     assert visitor.page.inner_text("#details h2") == "Freshly sent"
     visitor.go("?reads=thread")
     assert visitor.names()[0] == "Freshly sent"
@@ -150,7 +150,7 @@ def test_every_bad_file_is_told_why(visitor: Visitor, cases: Path) -> None:
     for name, message in MESSAGES.items():
         attach(visitor, cases / name)
         told = send(visitor)
-        assert "Not taken" in told, name
+        assert "Refused" in told, name
         assert re.search(message, told.replace("\t", " ")), f"{name}: {told}"
         assert "Traceback" not in told
     visitor.go("")

@@ -21,10 +21,10 @@ from musicrs_metric.submit.leaderboard import LeaderboardClient, leaderboard_url
 from musicrs_metric.submit.repo import inbox_files
 from space.board.board import Board as Ranking
 from space.board.cache import Cache
-from space.intake import Form, take
+from space.intake import SubmissionForm, take
 from space.recompute import recompute
-from space.service import Desk
-from space.settings import Limits, Settings
+from space.service import LeaderboardService
+from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
 
 from ..fakehub import ONLINE, READER, FakeHub
@@ -48,10 +48,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Loca
 
     folder = tmp_path_factory.mktemp("board")
     store = LocalStore(folder / "submissions")
-    settings = Settings(results=folder, limits=Limits(submissions=0, calls=0))
-    desk = Desk(settings, Ranking(toy_data(), store, folder / "cache"))
+    settings = LeaderboardSettings(results=folder, limits=Limits(submissions=0, calls=0))
+    service = LeaderboardService(settings, Ranking(toy_data(), store, folder / "cache"))
     with gradio.Blocks(analytics_enabled=False) as blocks:
-        expose(desk)
+        expose(service)
     _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True)
     yield address.rstrip("/"), store
     blocks.close()
@@ -284,7 +284,7 @@ def test_pull_request_to_the_repository(run: Path, tmp_path: Path) -> None:
         assert done.stdout.strip() == f"waiting for the owner of org/results to merge it: {address}", done.stderr
         files = hub.commits[0].files
     (predictions, about) = (files[path] for path in sorted(files))
-    taken = take(predictions, Form(), toy_data(), Limits(), card=about).submission
+    taken = take(predictions, SubmissionForm(), toy_data(), Limits(), card=about).submission
     assert (taken.card.name, taken.link, taken.predictions) == (card().name, "https://example.org", tuple(ranked()))
 
 

@@ -7,32 +7,32 @@ from pathlib import Path
 import pytest
 
 from space.board.board import Board
-from space.board.data import Data
-from space.settings import Settings
+from space.board.data import LeaderboardData
+from space.settings import LeaderboardSettings
 from space.store.local import LocalStore
 
 from .toy import toy_data
 
 
 @pytest.fixture(scope="session")
-def data() -> Data:
+def data() -> LeaderboardData:
     """Six threads under two designs of pools."""
     return toy_data()
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path) -> LeaderboardSettings:
     """Settings of a board in a temporary folder."""
-    return Settings(results=tmp_path / "results")
+    return LeaderboardSettings(results=tmp_path / "results")
 
 
 @pytest.fixture
-def store(settings: Settings) -> LocalStore:
+def store(settings: LeaderboardSettings) -> LocalStore:
     """An empty store."""
     return LocalStore(settings.results / "submissions")
 
 
 @pytest.fixture
-def board(data: Data, store: LocalStore, settings: Settings) -> Board:
+def board(data: LeaderboardData, store: LocalStore, settings: LeaderboardSettings) -> Board:
     """A board without rows."""
     return Board(data, store, settings.results / "cache")

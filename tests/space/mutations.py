@@ -9,7 +9,7 @@ from dataclasses import asdict, fields, replace
 from random import Random
 from typing import Any
 
-from space.intake import Form
+from space.intake import SubmissionForm
 
 from .toy import FORM, bomb, card, gzipped, jsonl, lines, ranked, zipped
 
@@ -40,11 +40,11 @@ def upload(rng: Random) -> bytes:
     return content
 
 
-def form(rng: Random) -> Form:
+def form(rng: Random) -> SubmissionForm:
     """A form with some fields that are not what they should be."""
     made = FORM
     for _ in range(rng.choice([0, 0, 0, 1, 2])):
-        made = replace(made, **{rng.choice(fields(Form)).name: rng.choice(VALUES)})
+        made = replace(made, **{rng.choice(fields(SubmissionForm)).name: rng.choice(VALUES)})
     return replace(made, partial=True) if rng.random() < 0.5 else made
 
 

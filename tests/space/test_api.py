@@ -23,12 +23,12 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import read_prediction_lines
 from musicrs_metric.runs.read import score_predictions
 from space.board.board import Board
-from space.service import Desk
-from space.settings import Limits, Settings
+from space.service import LeaderboardService
+from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
 from space.web.api import caller_at, expose
 from space.web.errors import handlers
-from space.web.public import routes
+from space.web.public import PublicRoutes
 from space.web.rate_limits import TryLaterError
 
 from .toy import card, gzipped, jsonl, lines, ranked, references, toy_data
@@ -37,9 +37,9 @@ FIELDS = {"name": "Toy system", "modality": "query_only", "paradigm": "retrieval
 TEXT = jsonl(lines()).decode()
 
 
-def desk_in(folder: Path, **changes: Any) -> Desk:
-    settings = Settings(results=folder, **changes)
-    return Desk(settings, Board(toy_data(), LocalStore(folder / "submissions"), None))
+def service_in(folder: Path, **changes: Any) -> LeaderboardService:
+    settings = LeaderboardSettings(results=folder, **changes)
+    return LeaderboardService(settings, Board(toy_data(), LocalStore(folder / "submissions"), None))
 
 
 class Server:
@@ -51,12 +51,12 @@ class Server:
         client: A client of it.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, service: LeaderboardService) -> None:
+        self.service = service
         with gr.Blocks(analytics_enabled=False) as self.blocks:
-            expose(desk)
+            expose(service)
         options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
-        wired = {"routes": routes(desk), "exception_handlers": handlers()}
+        wired = {"routes": PublicRoutes(service).routes(), "exception_handlers": handlers()}
         _, self.url, _ = self.blocks.launch(**options, app_kwargs=wired)
         self.client = Client(self.url, verbose=False)
 
@@ -67,7 +67,7 @@ class Server:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests, which send different predictions."""
-    server = Server(desk_in(tmp_path_factory.mktemp("results"), limits=Limits(submissions=0, calls=0)))
+    server = Server(service_in(tmp_path_factory.mktemp("results"), limits=Limits(submissions=0, calls=0)))
     yield server
     server.blocks.close()
 
@@ -177,7 +177,7 @@ def test_packed_predictions_and_a_card(server: Server) -> None:
 
 def test_a_refusal_is_data(server: Server) -> None:
     """A program gets every fault with its place, and nothing is kept."""
-    before = len(server.desk.board.store.entries())
+    before = len(server.service.board.store.entries())
     made = server.call("submit", predictions=TEXT + "nonsense\n", **{**FIELDS, "name": " "})
     assert (made["state"], made["n_faults"]) == ("refused", 2)
     assert [(fault["file"], fault["line"], fault["field"]) for fault in made["faults"]] == [
@@ -185,16 +185,16 @@ def test_a_refusal_is_data(server: Server) -> None:
         ("predictions.jsonl", 7, None),
     ]
     assert made["faults"][1]["text"].startswith("predictions.jsonl, line 7: not JSON")
-    assert len(server.desk.board.store.entries()) == before
+    assert len(server.service.board.store.entries()) == before
 
 
 def test_scores_without_a_submission(server: Server) -> None:
     """As the command line has them; what is missing counts, and nothing is kept."""
-    before = len(server.desk.board.store.entries())
+    before = len(server.service.board.store.entries())
     made = server.call("score", predictions=jsonl(lines(ranked(3)[:4])).decode())
     expected = score_predictions(ranked(3)[:4], references(), by=["genre"]).to_dict()
     assert made == json.loads(json.dumps(expected | {"dataset": "musicrs", "pools": "published"}))
-    assert len(server.desk.board.store.entries()) == before
+    assert len(server.service.board.store.entries()) == before
     assert server.call("score", predictions="nonsense")["state"] == "refused"
 
 
@@ -243,47 +243,50 @@ def test_our_own_faults_stay_with_us(server: Server, monkeypatch: pytest.MonkeyP
     def broken(*_: object) -> None:
         raise RuntimeError("/home/board/hf_secret")
 
-    monkeypatch.setattr(server.desk, "leaderboard", broken)
-    with pytest.raises(ValueError, match="went wrong on our side") as error:
+    monkeypatch.setattr(server.service, "leaderboard", broken)
+    with pytest.raises(ValueError, match="the server failed") as error:
         server.call("leaderboard")
     assert "secret" not in str(error.value)
 
 
 def test_a_share_for_each_caller(tmp_path: Path) -> None:
-    """Refused submissions count as well; the answer says when to come again."""
-    desk = desk_in(tmp_path, limits=Limits(submissions=2, calls=1))
-    from space.intake import Form, IntakeError
+    """Refused submissions count towards a limit of their own; the answer says when to come again."""
+    service = service_in(tmp_path, limits=Limits(submissions=2, calls=1))
+    from space.intake import IntakeError, SubmissionForm
 
-    form = Form(**FIELDS)
-    desk.submit(TEXT.encode(), form, caller="a")
+    form = SubmissionForm(**FIELDS)
+    service.submit(TEXT.encode(), form, caller="a")
     with pytest.raises(IntakeError):
-        desk.submit(b"", form, caller="a")
+        service.submit(b"", form, caller="a")
+    service.submit(TEXT.encode(), form, caller="a")
     with pytest.raises(UserError, match=r"2 submissions within 60 minutes is the limit; try again in \d+ s"):
-        desk.submit(TEXT.encode(), form, caller="a")
-    assert desk.submit(TEXT.encode(), form, caller="b").receipt.state == "already"
-    for answered in ("expected owner/name", "2 submissions within"):  # one is left to b
-        with pytest.raises(UserError, match=answered):
-            desk.submit_repo("", "dataset", form, caller="b")
-    desk.score(TEXT.encode(), caller="a")
+        service.submit(TEXT.encode(), form, caller="a")
+    assert service.submit(TEXT.encode(), form, caller="b").receipt.state == "already"
+    for _ in range(10):
+        with pytest.raises(UserError, match="expected owner/name"):
+            service.submit_repo("", "dataset", form, caller="b")
+    with pytest.raises(UserError, match="10 refused submissions within"):
+        service.submit_repo("", "dataset", form, caller="b")
+    service.score(TEXT.encode(), caller="a")
     with pytest.raises(UserError, match="1 call within"):
-        desk.score(TEXT.encode(), caller="a")
+        service.score(TEXT.encode(), caller="a")
 
 
 def test_costly_calls_take_turns(tmp_path: Path) -> None:
     """Whoever finds the queue full is told when to come again, whichever costly call it was."""
-    from space.intake import Form
+    from space.intake import SubmissionForm
 
-    desk = desk_in(tmp_path, limits=Limits(at_once=1, queue=0))
+    service = service_in(tmp_path, limits=Limits(at_once=1, queue=0))
     calls = (
-        lambda: desk.submit(TEXT.encode(), Form(**FIELDS), caller="a"),
-        lambda: desk.submit_repo("org/run", "dataset", Form(), caller="a"),
-        lambda: desk.score(TEXT.encode(), caller="a"),
+        lambda: service.submit(TEXT.encode(), SubmissionForm(**FIELDS), caller="a"),
+        lambda: service.submit_repo("org/run", "dataset", SubmissionForm(), caller="a"),
+        lambda: service.score(TEXT.encode(), caller="a"),
     )
-    with desk._turns.turn():
+    with service._turns.turn():
         for call in calls:
             with pytest.raises(TryLaterError, match="in the queue already"):
                 call()
-    assert not desk.board.snapshot().rows
+    assert not service.board.snapshot().rows
 
 
 def test_who_calls(tmp_path: Path) -> None:
@@ -299,9 +302,9 @@ def test_who_calls(tmp_path: Path) -> None:
         )
         return SimpleNamespace(request=raw)
 
-    open_desk = desk_in(tmp_path)
-    space = Desk(replace(open_desk.settings, sign_in=True, behind_proxy=True), open_desk.board)
-    assert caller_at(open_desk, request(later)) == "address 10.0.0.1"
+    local_service = service_in(tmp_path)
+    space = LeaderboardService(replace(local_service.settings, sign_in=True, behind_proxy=True), local_service.board)
+    assert caller_at(local_service, request(later)) == "address 10.0.0.1"
     assert caller_at(space, request(later)) == "user ada"
     assert caller_at(space, request(1.0)) == "address 1.2.3.4"
 

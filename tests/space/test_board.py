@@ -17,37 +17,39 @@ import pytest
 
 from musicrs_metric.compare import HEADLINE, System, compare
 from musicrs_metric.compare.results import Standing
+from musicrs_metric.compare.standings import standings
 from musicrs_metric.errors import UserError
 from musicrs_metric.paper.tables import OVERALL, published_chance, table1
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.read import score_predictions
 from space.board.board import Board
-from space.board.data import Data, Design, load_data
-from space.board.export import Form, export
+from space.board.data import LeaderboardData, PoolDesign, load_data
+from space.board.export import ExportFormat, export
 from space.board.labels import labels
-from space.board.lines import SORTS, Line, Query, lines
-from space.board.pairing import Pairing, gains
-from space.board.ranking import Member, Ranking
-from space.board.rows import Row
-from space.board.standings import standings
+from space.board.pairing import Pairing, modality_gains
+from space.board.ranking import Member, StandingsCache
+from space.board.rows import SubmissionRow
+from space.board.table_rows import SORTS, RowQuery, TableRow, table_rows
 from space.board.threads import place, rankings_of, relevant_places
-from space.service import Desk, plain_line
-from space.settings import Settings
-from space.store import Store
+from space.service import LeaderboardService, plain_row
+from space.settings import LeaderboardSettings
+from space.store import SubmissionStore
 from space.store.local import LocalStore
+from space.views.address import Address
+from space.views.table import table
 from tests.metric.support import columns_of, references_of, write_repo
 
 from .toy import FORM, POOLS, jsonl, ranked, references, submission
 from .toy import lines as toy_lines
 
 
-def fill(store: Store, n: int = 6) -> None:
+def fill(store: SubmissionStore, n: int = 6) -> None:
     """Submissions of rising skill, each in its own second."""
     for i in range(n):
         store.put(submission(ranked(i, skill=i / n), at=i, name=f"System {i}"))
 
 
-def row_of(board: Board, name: str) -> Row:
+def row_of(board: Board, name: str) -> SubmissionRow:
     return next(row for row in board.refresh().rows if row.label == name)
 
 
@@ -59,8 +61,8 @@ def split(standing: Standing) -> tuple[list[float], list[Any]]:
     return [x for x in flat if isinstance(x, float)], [x for x in flat if not isinstance(x, float | dict)]
 
 
-def names(found: list[Line]) -> list[str]:
-    return [line.label for line in found]
+def names(found: list[TableRow]) -> list[str]:
+    return [row.label for row in found]
 
 
 def test_scores_are_those_of_the_command_line(board: Board, store: LocalStore) -> None:
@@ -81,7 +83,7 @@ def test_scores_are_those_of_the_command_line(board: Board, store: LocalStore) -
     assert row.judged.no_audio.tolist() == [True, False, False, False, False, False]
 
 
-def test_what_was_computed_comes_back_from_disk(board: Board, store: LocalStore, data: Data) -> None:
+def test_what_was_computed_comes_back_from_disk(board: Board, store: LocalStore, data: LeaderboardData) -> None:
     """To the last digit, in a new process, without a look at the predictions."""
     fill(store)
     first = board.snapshot()
@@ -99,7 +101,7 @@ def test_what_was_computed_comes_back_from_disk(board: Board, store: LocalStore,
 
 
 @pytest.mark.parametrize("rot", [b"", b"PK\x03\x04", b"{}", b"\0" * 500])
-def test_a_spoilt_cache_is_made_anew(rot: bytes, board: Board, store: LocalStore, data: Data) -> None:
+def test_a_spoilt_cache_is_made_anew(rot: bytes, board: Board, store: LocalStore, data: LeaderboardData) -> None:
     """Derived files may be damaged or deleted at any time."""
     fill(store, 3)
     first = board.snapshot()
@@ -113,7 +115,7 @@ def test_a_spoilt_cache_is_made_anew(rot: bytes, board: Board, store: LocalStore
     assert [(row.scores, row.standings) for row in again.rows] == [(row.scores, row.standings) for row in first.rows]
 
 
-def constant_system(name: str, design: Design) -> System:
+def constant_system(name: str, design: PoolDesign) -> System:
     """One that finds a right title first in every thread, or in none."""
     pools = zip(design.references.thread_ids, design.references.candidates, strict=True)
     rows = [Prediction(thread, tuple(pool[:1] if name == "perfect" else pool[1:2])) for thread, pool in pools]
@@ -130,7 +132,7 @@ def test_standings_are_those_of_compare() -> None:
         f"t3_{i}": (("Jazz", "Metal")[i % 2], " ".join(f"T{i}x{j}" for j in range(12)), f"T{i}x0 T{i}x5")
         for i in range(40)
     }
-    design = Design("published", references(pools), ("query_only",))
+    design = PoolDesign("published", references(pools), ("query_only",))
     systems = []
     for i in range(9):
         rows = ranked(i // 2, design, skill=float(rng.uniform(-0.4, 0.9)) if i % 2 == 0 else i / 10)
@@ -161,11 +163,13 @@ def test_standings_of_a_genre() -> None:
 
 
 @pytest.mark.parametrize(("age", "known"), [(60.0, {"0"}), (0.0, {"0", "1"})])
-def test_ranks_within_a_genre_are_made_anew_beside_the_readers(age: float, known: set[str], data: Data) -> None:
+def test_ranks_within_a_genre_are_made_anew_beside_the_readers(
+    age: float, known: set[str], data: LeaderboardData
+) -> None:
     """Whoever asks gets those made last; once they are old they are renewed. Ranks on all threads are never old."""
     table = score_predictions(ranked(), references()).table
     members = [Member(str(i), System(f"s{i}", table, "thread")) for i in range(2)]
-    rank = Ranking(None, genre_age_s=age)
+    rank = StandingsCache(None, genre_age_s=age)
     assert rank(members[:1], data.design(), "Jazz").keys() == {"0"}
     assert rank(members, data.design(), "Jazz").keys() == {"0"}
     rank.renew(members, data.design())
@@ -179,20 +183,21 @@ def test_only_those_that_read_the_same_are_ranked_together(board: Board, store: 
     store.put(submission(ranked(9), at=9, name="Labels", reads="labels"))
     assert [row_of(board, name).is_ranked for name in ("Labels", "System 0")] == [False, True]
     assert row_of(board, "System 0").peers == 3
-    (_, alone), (_, one) = (lines(board, Query(text=name)) for name in ("Labels", "System 0"))
-    for line, told in ((alone, False), (one, True)):
-        plain = plain_line(line)
+    (_, alone), (_, one) = (table_rows(board, RowQuery(text=name)) for name in ("Labels", "System 0"))
+    for row, told in ((alone, False), (one, True)):
+        plain = plain_row(row)
+        table = [row]
         assert {place for of in plain["standings"].values() for place in (of["rank"], of["group"])} == {None} or told
         assert plain["n_peers"] == (3 if told else 1)
-        (row,) = csv.DictReader(io.StringIO(export([line], "csv")))
-        assert (row["mrr rank"] != "", row["mrr to chance"] != "") == (told, True)
-        assert ("**" in export([line], "markdown").replace("**MusiCRS", "")) <= told
+        (cells,) = csv.DictReader(io.StringIO(export(table, "csv")))
+        assert (cells["mrr rank"] != "", cells["mrr to chance"] != "") == (told, True)
+        assert ("**" in export(table, "markdown").replace("**MusiCRS", "")) <= told
     ranks = sorted(row_of(board, f"System {i}").standings["mrr"].rank for i in range(3))
     assert ranks[0] == 1
     assert ranks[-1] <= 3
 
 
-def test_designs_have_boards_of_their_own(board: Board, store: LocalStore, data: Data) -> None:
+def test_designs_have_boards_of_their_own(board: Board, store: LocalStore, data: LeaderboardData) -> None:
     """A run is judged on the data whose fingerprint it bears, and on nothing else."""
     wider = data.design("wider")
     store.put(submission(at=1))
@@ -200,7 +205,7 @@ def test_designs_have_boards_of_their_own(board: Board, store: LocalStore, data:
     store.put(submission(at=3, name="Foreign", fingerprint="f" * 64))
     snapshot = board.snapshot()
     assert [len(snapshot.of(name)) for name in ("published", "wider")] == [1, 1]
-    assert "does not have (fingerprint ffffffffffff)" in snapshot.set_aside[0].reason
+    assert "(fingerprint ffffffffffff), which this leaderboard does not have" in snapshot.set_aside[0].reason
 
 
 def test_predictions_for_threads_that_are_gone(board: Board, store: LocalStore) -> None:
@@ -240,7 +245,7 @@ def test_order_and_filters(board: Board, store: LocalStore) -> None:
     store.put(submission(ranked(4), at=4, name="d", open_weights=False, reads="pools"))
 
     def shown(**query: Any) -> list[str]:
-        found = names(lines(board, Query(**query)))
+        found = names(table_rows(board, RowQuery(**query)))
         assert found[0] == "chance"
         return found[1:]
 
@@ -254,7 +259,7 @@ def test_order_and_filters(board: Board, store: LocalStore) -> None:
     assert shown(open_weights=True) == ["c"]
     assert shown(open_weights=False) == ["d"]
     assert shown(text=" B ") == ["b"]
-    values = [line.values["recall@20"] or 0.0 for line in lines(board)[1:]]
+    values = [row.values["recall@20"] or 0.0 for row in table_rows(board)[1:]]
     assert values == sorted(values, reverse=True)
     for sort in SORTS:
         assert sorted(shown(sort=sort)) == ["A", "b", "c", "d"]
@@ -262,9 +267,9 @@ def test_order_and_filters(board: Board, store: LocalStore) -> None:
 
 def test_chance_is_exact(board: Board) -> None:
     """On the toy pools: recall@1 is the mean of 1 / pool size, by hand."""
-    (chance,) = lines(board)
+    (chance,) = table_rows(board)
     assert chance.values["recall@1"] == pytest.approx((1 / 4 + 1 / 4 + 0 + 1 / 5 + 1 / 4 + 1 / 5) / 6)
-    (jazz,) = lines(board, Query(genre="Jazz"))
+    (jazz,) = table_rows(board, RowQuery(genre="Jazz"))
     assert jazz.values["recall@1"] == pytest.approx((1 / 4 + 1 / 4) / 3)
     assert jazz.n == 3
 
@@ -282,29 +287,29 @@ def test_queries_that_make_no_sense(query: dict[str, Any], words: str, board: Bo
     """They are told what there is, also on an empty board."""
     for _ in range(2):
         with pytest.raises(UserError, match=words):
-            lines(board, Query(**query))
+            table_rows(board, RowQuery(**query))
         fill(store, 1)
         board.refresh()
 
 
 def test_the_paper_stands_beside(upstream_rows: list[dict[str, Any]], store: LocalStore) -> None:
     """On the published data its 29 rows are shown, with the chance level of the same pools."""
-    data = Data("published", (Design("published", references_of(upstream_rows), ("query_only",)),))
+    data = LeaderboardData("published", (PoolDesign("published", references_of(upstream_rows), ("query_only",)),))
     board = Board(data, store, None)
     for genre in (None, "Jazz"):
-        chance, *reported = lines(board, Query(genre=genre))
+        chance, *reported = table_rows(board, RowQuery(genre=genre))
         assert chance.values["recall@20"] == pytest.approx(published_chance()[genre or OVERALL]["recall@20"], abs=5e-5)
-        assert {line.kind for line in reported} == {"reported"}
+        assert {row.kind for row in reported} == {"reported"}
         expected = [result for result in table1() if result.genre == (genre or OVERALL)]
-        assert {(line.label, line.modality, line.values["ndcg@20"]) for line in reported} == {
+        assert {(row.label, row.modality, row.values["ndcg@20"]) for row in reported} == {
             (result.system, result.modality, result.values["ndcg@20"]) for result in expected
         }
-    assert len(lines(board, Query(reported=False))) == 1
+    assert len(table_rows(board, RowQuery(reported=False))) == 1
 
 
 def test_on_other_data_the_paper_says_nothing(board: Board) -> None:
     """Its figures speak of the published pools alone."""
-    assert names(lines(board)) == ["chance"]
+    assert names(table_rows(board)) == ["chance"]
 
 
 def test_several_designs_of_one_dataset(tmp_path: Path) -> None:
@@ -323,7 +328,9 @@ def test_several_designs_of_one_dataset(tmp_path: Path) -> None:
     assert data.design("wider").references.candidates[0][-1] == "Yew"
 
 
-def test_readers_do_not_wait_for_what_is_new(data: Data, store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readers_do_not_wait_for_what_is_new(
+    data: LeaderboardData, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While a submission of another process is judged, the board shows its last state; a little later the new one."""
     monkeypatch.setattr("space.board.board._LOOK_EVERY_S", 0.0)
     board = Board(data, store, None)
@@ -350,7 +357,7 @@ def test_readers_do_not_wait_for_what_is_new(data: Data, store: LocalStore, monk
 
 
 def test_a_store_that_fails_does_not_take_the_page_down(
-    data: Data, store: LocalStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    data: LeaderboardData, store: LocalStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Readers see the last state and the log says why; a sender hears that the submission is safe."""
     monkeypatch.setattr("space.board.board._LOOK_EVERY_S", 0.0)
@@ -363,10 +370,22 @@ def test_a_store_that_fails_does_not_take_the_page_down(
     while "last state" not in caplog.text and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "last state" in caplog.text
-    desk = Desk(Settings(), board)
-    made = desk.submit(jsonl(toy_lines(ranked(8))), FORM, caller="a")
+    service = LeaderboardService(LeaderboardSettings(), board)
+    made = service.submit(jsonl(toy_lines(ranked(8))), FORM, caller="a")
     assert (made.receipt.state, made.row) == ("stored", None)
     assert store.get(made.receipt.key) is not None
+
+
+def test_identical_predictions_are_named(board: Board, settings: LeaderboardSettings) -> None:
+    """In the warnings of the second submission, and on both rows."""
+    service, upload = LeaderboardService(settings, board), jsonl(toy_lines(ranked(8)))
+    assert service.submit(upload, replace(FORM, name="Ferry"), caller="a").warnings == ()
+    other = replace(FORM, name="New", modality="audio_only")
+    assert service.submit(upload, other, caller="a").warnings == ("identical to Ferry: the same rankings",)
+    service.submit(jsonl(toy_lines(ranked(9))), replace(FORM, name="Third"), caller="a")
+    copies = {row.label: row.identical_to for row in board.snapshot().rows}
+    assert copies == {"Ferry": ("New",), "New": ("Ferry",), "Third": ()}
+    assert "identical to Ferry" in table(table_rows(board), Address())
 
 
 def test_a_withdrawn_submission_leaves(board: Board, store: LocalStore) -> None:
@@ -393,7 +412,7 @@ def test_two_rows_compared(board: Board, store: LocalStore) -> None:
     assert set(found.metrics["mrr"].pairs[0].by["genre"]) == {"Jazz", "Metal"}
 
 
-def test_pairs_that_cannot_be_compared(board: Board, store: LocalStore, data: Data) -> None:
+def test_pairs_that_cannot_be_compared(board: Board, store: LocalStore, data: LeaderboardData) -> None:
     """The same row twice, one that is gone, and rows on different pools."""
     wider = data.design("wider")
     store.put(submission(at=1))
@@ -411,14 +430,14 @@ def test_gain_of_a_second_modality(board: Board, store: LocalStore) -> None:
         [("A", "query_only"), ("A", "audio_query"), ("A", "audio_query"), ("A", "audio_only"), ("B", "query_only")]
     ):
         store.put(submission(ranked(at), at=at, name=name, modality=modality))
-    found = gains(board.snapshot().rows)
+    found = modality_gains(board.snapshot().rows)
     assert [(gain.name, gain.both.label, gain.single.label) for gain in found] == [
         ("A", "A, audio + query (2)", "A, query"),
         ("A", "A, audio + query (2)", "A, audio"),
     ]
 
 
-def test_one_thread_as_all_ranked_it(board: Board, store: LocalStore, data: Data) -> None:
+def test_one_thread_as_all_ranked_it(board: Board, store: LocalStore, data: LeaderboardData) -> None:
     """In the order asked for; a row that is gone is left out, a missing prediction is shown as such."""
     store.put(submission(ranked(0), at=0, name="A"))
     store.put(submission(ranked(1)[1:], at=1, name="B"))
@@ -445,12 +464,12 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("form", get_args(Form))
-def test_exports_are_safe_whatever_a_name_holds(form: Form, board: Board, store: LocalStore) -> None:
+@pytest.mark.parametrize("form", get_args(ExportFormat))
+def test_exports_are_safe_whatever_a_name_holds(form: ExportFormat, board: Board, store: LocalStore) -> None:
     """No formula, no further column, no markup."""
     for at, name in enumerate(NAMES):
         store.put(submission(ranked(at), at=at, name=name, open_weights=True))
-    found = lines(board)
+    found = table_rows(board)
     text = export(found, form)
     if form == "csv":
         head, *rows = csv.reader(io.StringIO(text))
@@ -461,9 +480,9 @@ def test_exports_are_safe_whatever_a_name_holds(form: Form, board: Board, store:
         assert float(best[head.index("recall@20")]) == found[1].values["recall@20"]
         assert (best[head.index("mrr rank")], best[head.index("open_weights")]) != ("", "")
     elif form == "markdown":
-        table = [line for line in text.splitlines() if line.startswith("|")]
+        table = [row for row in text.splitlines() if row.startswith("|")]
         assert len(table) == 2 + len(found)
-        assert {line.replace("\\|", "").count("|") for line in table} == {table[0].count("|")}
+        assert {row.replace("\\|", "").count("|") for row in table} == {table[0].count("|")}
     else:
         assert r"100 \% \_under\_ \& \#1 \textasciitilde{}\textasciicircum{}\textbackslash{} \{x\} \$y\$" in text
         assert r"\textbf{" in text

@@ -10,7 +10,7 @@ import resource
 from math import isfinite
 from random import Random
 
-from space.board.data import Data
+from space.board.data import LeaderboardData
 from space.board.judging import judge
 from space.intake import IntakeError, take
 from space.settings import Limits
@@ -25,7 +25,7 @@ LIMITS = Limits()
 MOST_BYTES = 48_000_000
 
 
-def check(one: Submission, data: Data, store: LocalStore) -> None:
+def check(one: Submission, data: LeaderboardData, store: LocalStore) -> None:
     """A submission is what the validator lets through, can be read back, and can be scored."""
     card, design = one.card, data.by_fingerprint[one.card.fingerprint]
     assert card.name.isprintable() or "\u200d" in card.name
@@ -44,7 +44,7 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def test_spoilt_uploads(data: Data, store: LocalStore) -> None:
+def test_spoilt_uploads(data: LeaderboardData, store: LocalStore) -> None:
     """Not one of them ends in an error of ours, and what is stored is sound."""
     n_taken = n_refused = 0
     before = _peak_bytes()

@@ -9,13 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
-from space.app import launch_options
+from space.app import launch
 from space.board.board import Board
 from space.board.data import load_data
-from space.service import Desk
-from space.settings import Limits, Settings
+from space.service import LeaderboardService
+from space.settings import LeaderboardSettings, Limits
 from space.store.local import LocalStore
-from space.views.conversations import Conversations
+from space.views.dataset_threads import DatasetThreads
 from space.views.page import Page
 from space.web.api import expose
 from space.web.middleware import Blocks
@@ -31,13 +31,13 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a board that is launched as the real one is."""
     folder = tmp_path_factory.mktemp("board")
     data = load_data(str(mini_dataset(folder / "data")))
-    settings = Settings(dataset=data.dataset, results=folder, limits=LIMITS)
-    desk = Desk(settings, Board(data, LocalStore(folder / "submissions"), None))
+    settings = LeaderboardSettings(dataset=data.dataset, results=folder, limits=LIMITS)
+    service = LeaderboardService(settings, Board(data, LocalStore(folder / "submissions"), None))
     with Blocks(analytics_enabled=False) as blocks:
-        expose(desk)
+        expose(service)
     options: dict[str, Any] = {"prevent_thread_lock": True, "quiet": True, "server_name": "127.0.0.1"}
-    options |= launch_options(desk, Page(desk.board, Conversations(settings.dataset)))
-    _, url, _ = blocks.launch(**options)
+    page = Page(service.board, DatasetThreads(settings.dataset))
+    _, url, _ = launch(blocks, service, page, **options)
     with httpx.Client(base_url=url, timeout=30, trust_env=False) as made:
         yield made
     blocks.close()
@@ -87,7 +87,7 @@ def test_uploads_are_counted(client: httpx.Client) -> None:
     files = {"files": ("predictions.jsonl", b"{}\n")}
     states = []
     for number in range(5):
-        headers = {"X-Real-IP": f"10.0.0.{number}"}
+        headers = {"X-Real-IP": f"10.0.0.{number}", "X-Forwarded-For": f"203.0.113.{number}"}
         answer = client.post("/gradio_api/upload", files=files, headers=headers)
         states.append(answer.status_code)
     assert states[-1] == 429

@@ -169,7 +169,7 @@ def test_what_the_hub_says_goes_no_further(hub: FakeHub) -> None:
 @pytest.mark.parametrize(
     ("token", "repo", "told"),
     [
-        (READER, PAGE, "the token has no right to write there"),
+        (READER, PAGE, "the token has no write access there"),
         ("hf_secret_gone", PAGE, "the Hub does not accept the token"),
         (TOKEN, "datasets/org/elsewhere", "the Hub has no such dataset repository"),
     ],
@@ -361,8 +361,8 @@ def test_what_others_committed(hub: FakeHub, open_store: Open) -> None:
     assert store.get(one.key) == one
     told = {one.file: one.reason for one in store.set_aside()}
     assert "no submission" in told["submissions/notes.txt"]
-    assert "damaged or was changed" in told[path_of(damaged)]
-    assert "more than the 10,000" in told[path_of(submission("large"))]
+    assert "damaged or was edited" in told[path_of(damaged)]
+    assert "expected at most 10,000" in told[path_of(submission("large"))]
     files[path_of(damaged)] = to_bytes(damaged)  # mended by hand
     assert until(lambda: len(store.entries()) == 2)
     assert hub.commits == []

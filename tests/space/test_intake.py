@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from musicrs_metric.runs.predictions import Fault
-from space.board.data import Data
-from space.intake import Form, IntakeError, Taken, take
+from space.board.data import LeaderboardData
+from space.intake import IntakeError, SubmissionForm, Taken, take
 from space.settings import Limits
 from space.store.files import key_of
 
@@ -25,18 +25,20 @@ GOOD = jsonl(lines())
 STANDARD = Limits()
 
 
-def taken(upload: bytes, data: Data, form: Form = FORM, *, limits: Limits = STANDARD, **options: Any) -> Taken:
+def taken(
+    upload: bytes, data: LeaderboardData, form: SubmissionForm = FORM, *, limits: Limits = STANDARD, **options: Any
+) -> Taken:
     return take(upload, form, data, limits, **options)
 
 
-def faults(upload: bytes, data: Data, form: Form = FORM, **options: Any) -> tuple[Fault, ...]:
+def faults(upload: bytes, data: LeaderboardData, form: SubmissionForm = FORM, **options: Any) -> tuple[Fault, ...]:
     with pytest.raises(IntakeError) as error:
         taken(upload, data, form, **options)
     assert all("\n" not in str(fault) for fault in error.value.faults)
     return error.value.faults
 
 
-def said(upload: bytes, data: Data, form: Form = FORM, **options: Any) -> str:
+def said(upload: bytes, data: LeaderboardData, form: SubmissionForm = FORM, **options: Any) -> str:
     """The one fault of an upload, in words."""
     (fault,) = faults(upload, data, form, **options)
     return str(fault)
@@ -55,14 +57,14 @@ def said(upload: bytes, data: Data, form: Form = FORM, **options: Any) -> str:
     ],
     ids=["plain", "gzip", "two gzip members", "zip", "zip of macOS", "stored zip", "BOM and CRLF"],
 )
-def test_a_file_is_read_however_it_is_packed(upload: bytes, data: Data) -> None:
+def test_a_file_is_read_however_it_is_packed(upload: bytes, data: LeaderboardData) -> None:
     """What it is, is told by its content."""
     assert {row.thread_id: row.ranking for row in taken(upload, data).submission.predictions} == {
         row.thread_id: row.ranking for row in ranked()
     }
 
 
-def test_sorted_by_thread_without_item_scores(data: Data) -> None:
+def test_sorted_by_thread_without_item_scores(data: LeaderboardData) -> None:
     """The order of the lines and the scores of titles change nothing on a board, and so not the key."""
     rows = [row | {"scores": [1.0] * len(row["ranking"])} for row in reversed(lines())]
     first, second = (taken(upload, data).submission for upload in (GOOD, jsonl(rows)))
@@ -77,10 +79,10 @@ def test_sorted_by_thread_without_item_scores(data: Data) -> None:
         (b"\n \n", "no prediction"),
         (zipped({"a.jsonl": GOOD, "b.jsonl": GOOD}), "2 files (a.jsonl, b.jsonl)"),
         (zipped({"__MACOSX/x": b"1"}), "no file"),
-        (zipped({"../../evil.jsonl": GOOD}), "leads out of its folder"),
-        (zipped({"..\\evil.jsonl": GOOD}), "leads out of its folder"),
-        (zipped({"/etc/evil.jsonl": GOOD}), "leads out of its folder"),
-        (zipped({"p.jsonl": GOOD}, zipfile.ZIP_BZIP2), "unusual way"),
+        (zipped({"../../evil.jsonl": GOOD}), "outside of its folder"),
+        (zipped({"..\\evil.jsonl": GOOD}), "outside of its folder"),
+        (zipped({"/etc/evil.jsonl": GOOD}), "outside of its folder"),
+        (zipped({"p.jsonl": GOOD}, zipfile.ZIP_BZIP2), "unusual compression"),
         (zipped({"p.jsonl.gz": gzipped(GOOD)}), "gzip archive"),
         (zipped({f"{i}.jsonl": b"" for i in range(101)}), "many files"),
         (gzipped(GOOD)[:-20], "incomplete"),
@@ -91,12 +93,12 @@ def test_sorted_by_thread_without_item_scores(data: Data) -> None:
         (jsonl([lines()]), "JSON array"),
     ],
 )  # fmt: skip
-def test_what_is_no_prediction_file(upload: bytes, words: str, data: Data) -> None:
+def test_what_is_no_prediction_file(upload: bytes, words: str, data: LeaderboardData) -> None:
     """It is refused in one sentence that says what it is."""
     assert words in said(upload, data)
 
 
-def test_a_zip_with_a_password(data: Data) -> None:
+def test_a_zip_with_a_password(data: LeaderboardData) -> None:
     """The flag in its directory is enough to refuse it."""
     content = bytearray(zipped({"p.jsonl": GOOD}))
     for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -104,7 +106,7 @@ def test_a_zip_with_a_password(data: Data) -> None:
     assert "password" in said(bytes(content), data)
 
 
-def test_sizes_that_a_zip_states_prove_nothing(data: Data) -> None:
+def test_sizes_that_a_zip_states_prove_nothing(data: LeaderboardData) -> None:
     """A directory that claims a small file does not get a large one through."""
     content = zipped({"p.jsonl": b"\n" * 3_000_000})
     claimed = content.replace((3_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little"))
@@ -116,14 +118,14 @@ def test_sizes_that_a_zip_states_prove_nothing(data: Data) -> None:
     ("limits", "upload", "words"),
     [
         (Limits(upload_bytes=100), GOOD, "expected at most 100 bytes"),
-        (Limits(unpacked_bytes=200), gzipped(GOOD), "more than 200 bytes came out"),
-        (Limits(unpacked_bytes=200), zipped({"p.jsonl": GOOD}), "more than 200 bytes came out"),
-        (Limits(line_bytes=50), GOOD, "line 1: longer than 50 bytes"),
+        (Limits(unpacked_bytes=200), gzipped(GOOD), "more than 200 bytes after unpacking"),
+        (Limits(unpacked_bytes=200), zipped({"p.jsonl": GOOD}), "more than 200 bytes after unpacking"),
+        (Limits(line_bytes=50), GOOD, "line 1: found more than 50 bytes in one line"),
         (Limits(lines=5), GOOD, "more than 5 lines"),
         (Limits(unpacked_bytes=len(GOOD), lines=6, line_bytes=max(map(len, GOOD.splitlines())) + 1), GOOD, ""),
     ],
 )
-def test_limits(limits: Limits, upload: bytes, words: str, data: Data) -> None:
+def test_limits(limits: Limits, upload: bytes, words: str, data: LeaderboardData) -> None:
     """What is just allowed is taken, and one byte more is refused with the limit."""
     if words:
         assert words in said(upload, data, limits=limits)
@@ -131,7 +133,7 @@ def test_limits(limits: Limits, upload: bytes, words: str, data: Data) -> None:
         taken(upload, data, limits=limits)
 
 
-def test_a_ranking_and_a_title_have_their_limits(data: Data) -> None:
+def test_a_ranking_and_a_title_have_their_limits(data: LeaderboardData) -> None:
     """Both are named by thread."""
     rows = lines()
     rows[0]["ranking"] *= 3
@@ -158,7 +160,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 @pytest.mark.parametrize(
     ("repeated", "start", "words"),
-    [("\n", "", "more than 100,000 lines"), ("[", "", "longer than"), ("a", '{"thread_id": "', "longer than")],
+    [("\n", "", "more than 100,000 lines"), ("[", "", "in one line"), ("a", '{"thread_id": "', "in one line")],
 )
 def test_a_bomb_is_refused_with_bounded_memory(repeated: str, start: str, words: str) -> None:
     """256 MB in a file of 0.25 MB take no more than a few lines do."""
@@ -170,7 +172,7 @@ def test_a_bomb_is_refused_with_bounded_memory(repeated: str, start: str, words:
     assert int(megabytes) < 16
 
 
-def test_threads_missing(data: Data) -> None:
+def test_threads_missing(data: LeaderboardData) -> None:
     """They are refused by name, and with the declaration they are taken and the submission says so."""
     upload = jsonl(lines()[:4])
     assert "2 threads of 6 (t3_e, t3_f)" in said(upload, data)
@@ -178,10 +180,10 @@ def test_threads_missing(data: Data) -> None:
     assert not taken(GOOD, data, replace(FORM, partial=True)).submission.partial
 
 
-def test_all_faults_are_listed_with_line_thread_and_field(data: Data) -> None:
+def test_all_faults_are_listed_with_line_thread_and_field(data: LeaderboardData) -> None:
     """Those of the form too, in one answer."""
     rows: list[Any] = [*lines(), {"thread_id": "t3_z", "ranking": ["Ash"]}, {"thread_id": "t3_a"}, "nonsense"]
-    found = faults(jsonl(rows), data, Form(name=" ", modality="smell", paradigm="retrieval", reads="thread"))
+    found = faults(jsonl(rows), data, SubmissionForm(name=" ", modality="smell", paradigm="retrieval", reads="thread"))
     assert [(fault.file, fault.line, fault.thread, fault.field) for fault in found] == [
         ("form", None, None, "name"),
         ("form", None, None, "modality"),
@@ -191,7 +193,18 @@ def test_all_faults_are_listed_with_line_thread_and_field(data: Data) -> None:
     ]
 
 
-def test_scores_are_never_read(data: Data) -> None:
+def test_a_run_without_any_title_of_the_pools_is_refused(data: LeaderboardData) -> None:
+    """With the number of titles and an example; one known title is enough for a submission."""
+    rows = [row | {"ranking": ["Invented 1", "Invented 2"]} for row in lines()]
+    (fault,) = faults(jsonl(rows), data)
+    assert fault.field == "ranking"
+    assert fault.message.startswith("found 12 titles such as 'Invented 1', none of which is in the pool of its thread")
+    rows[-1] = rows[-1] | {"ranking": ["Invented 1", lines()[-1]["ranking"][0]]}
+    assert taken(jsonl(rows), data).submission.predictions
+    assert taken(jsonl([row | {"ranking": []} for row in lines()]), data).submission.predictions
+
+
+def test_scores_are_never_read(data: LeaderboardData) -> None:
     """Whatever a card says of its results, the stored card is nothing that a board computes from."""
     boast = json.dumps({"recall@20": 1.0, "scores": {"mrr": 1}}).encode()
     made = taken(GOOD, data, card=boast).submission
@@ -199,13 +212,37 @@ def test_scores_are_never_read(data: Data) -> None:
     assert made.key == taken(GOOD, data).submission.key
 
 
-def test_a_card_counts_more_than_the_form(data: Data) -> None:
-    """Field by field; what it leaves out is taken from the form."""
+def test_a_card_fills_the_fields_that_the_form_leaves_empty(data: LeaderboardData) -> None:
+    """Field by field, without a warning where both agree."""
     design = data.design("wider")
-    given = {"name": "From the card", "modality": "audio_only", "fingerprint": design.fingerprint, "seed": 3}
-    made = taken(jsonl(lines(ranked(design=design))), data, card=json.dumps(given).encode()).submission
-    assert (made.card.name, made.card.modality, made.card.paradigm) == ("From the card", "audio_only", "retrieval")
-    assert (made.card.fingerprint, made.card.pools, made.card.seed) == (design.fingerprint, "wider", 3)
+    values = {"name": "From the card", "paradigm": "retrieval", "fingerprint": design.fingerprint, "seed": 3}
+    result = taken(jsonl(lines(ranked(design=design))), data, replace(FORM, name=""), card=json.dumps(values).encode())
+    card = result.submission.card
+    assert (card.name, card.modality, card.paradigm) == ("From the card", "query_only", "retrieval")
+    assert (card.fingerprint, card.pools, card.config, card.seed) == (
+        design.fingerprint, "wider", "query_only_wider", 3,
+    )  # fmt: skip
+    assert result.warnings == ()
+
+
+def test_a_filled_in_field_counts_more_than_the_card(data: LeaderboardData) -> None:
+    """The warnings name each contradiction."""
+    wider = data.design("wider")
+    values = {
+        "name": "random",
+        "reads": "pools",
+        "fingerprint": wider.fingerprint,
+        "pools": "wider",
+        "link": "https://a.b",
+    }
+    form = replace(FORM, pools="published", link="https://c.d")
+    result = taken(GOOD, data, form, card=json.dumps(values).encode())
+    card, published = result.submission.card, data.design("published")
+    assert (card.name, card.reads) == (FORM.name, FORM.reads)
+    assert (card.fingerprint, card.pools, card.config) == (published.fingerprint, "published", "query_only")
+    assert result.submission.link == "https://c.d"
+    assert [warning.partition(":")[0] for warning in result.warnings] == ["name", "reads", "link", "pools"]
+    assert result.warnings[1] == "reads: the form states 'thread', run.json states 'pools'; the form counts"
 
 
 @pytest.mark.parametrize(
@@ -223,22 +260,22 @@ def test_a_card_counts_more_than_the_form(data: Data) -> None:
         (b'{"model_id": "\\ud800"}', "'model_id'"),
         (b'{"settings": ' + b"[" * 400 + b"]" * 400 + b"}", "levels deep"),
         (b'{"settings": ' + b"[" * 90_000, "bytes"),
-        (b'{"fingerprint": "0000"}', "no data of this board"),
-        (b'{"fingerprint": ["0000"]}', "no data of this board"),
+        (b'{"fingerprint": "0000"}', "no data of this leaderboard"),
+        (b'{"fingerprint": ["0000"]}', "no data of this leaderboard"),
         (b"\xff", "found no JSON"),
     ],
 )
-def test_cards_that_are_refused(content: bytes, words: str, data: Data) -> None:
+def test_cards_that_are_refused(content: bytes, words: str, data: LeaderboardData) -> None:
     """By the field that is at fault."""
     message = said(GOOD, data, card=content)
     assert message.startswith("run.json")
     assert words in message
 
 
-def test_faults_of_a_card_come_in_the_order_of_its_fields(data: Data) -> None:
+def test_faults_of_a_card_come_in_the_order_of_its_fields(data: LeaderboardData) -> None:
     """All of them at once, each once, the same every time."""
     card = {"hardware": "\0", "link": "ftp://\0", "model_id": "x" * 501, "name": "", "reads": "minds"}
-    found = faults(GOOD, data, Form(), card=json.dumps(card).encode())
+    found = faults(GOOD, data, SubmissionForm(), card=json.dumps(card).encode())
     assert [(fault.file, fault.field) for fault in found] == [
         ("run.json", "name"),
         ("form", "modality"),
@@ -264,7 +301,7 @@ def test_faults_of_a_card_come_in_the_order_of_its_fields(data: Data) -> None:
         ("name", "\u3164", "U+3164"),
         ("name", "Toy system\u2800", "U+2800"),
         ("name", "\u034fToy system", "U+034F"),
-        ("name", "e" + "\u0301" * 9, "piles up"),
+        ("name", "e" + "\u0301" * 9, "marks on one letter"),
         ("name", "\ud800", "surrogate"),
         ("name", ["a"], "a list of 1"),
         ("name", "ask me@example.org", "e-mail"),
@@ -286,12 +323,12 @@ def test_faults_of_a_card_come_in_the_order_of_its_fields(data: Data) -> None:
         ("link", "https://exam ple.org", "host"),
         ("link", "https://example.org/\u202e", "U+202E"),
         ("link", 'https://example.org/"onload="', "quotes"),
-        ("link", "https://[::1", "expected an address"),
-        ("link", "https://example.org:99999", "expected an address"),
+        ("link", "https://[::1", "expected a URL"),
+        ("link", "https://example.org:99999", "expected a URL"),
         ("link", f"https://example.org/{'x' * 300}", "at most 300"),
     ],
 )  # fmt: skip
-def test_fields_that_are_refused(field: str, value: Any, words: str, data: Data) -> None:
+def test_fields_that_are_refused(field: str, value: Any, words: str, data: LeaderboardData) -> None:
     """By name, with what was found and what is expected."""
     (fault,) = faults(GOOD, data, replace(FORM, **{field: value}))
     assert (fault.file, fault.field) == ("form", field)
@@ -310,12 +347,12 @@ def test_fields_that_are_refused(field: str, value: Any, words: str, data: Data)
         ("../../etc/passwd", "../../etc/passwd"),
     ],
 )
-def test_names_that_are_kept(given: str, kept: str, data: Data) -> None:
+def test_names_that_are_kept(given: str, kept: str, data: LeaderboardData) -> None:
     """As they were given, in one line."""
     assert taken(GOOD, data, replace(FORM, name=given)).submission.card.name == kept
 
 
-def test_link_and_description(data: Data) -> None:
+def test_link_and_description(data: LeaderboardData) -> None:
     """A good link is kept letter for letter, also from the card."""
     link = "https://Example.org:8443/a%20b?c=d&e=(f)#g"
     made = taken(GOOD, data, replace(FORM, link=link, description=" Ranks  by\nwords. ")).submission
@@ -325,7 +362,7 @@ def test_link_and_description(data: Data) -> None:
     assert made.card.extra == {}
 
 
-def test_the_key_tells_name_modality_data_and_predictions_apart(data: Data) -> None:
+def test_the_key_tells_name_modality_data_and_predictions_apart(data: LeaderboardData) -> None:
     """The same four are one submission, whatever else is said."""
     first = taken(GOOD, data).submission
     again = taken(gzip.compress(GOOD), data, replace(FORM, description="other", paradigm="generative")).submission
@@ -339,16 +376,16 @@ def test_the_key_tells_name_modality_data_and_predictions_apart(data: Data) -> N
     assert len({first.key, *(other.key for other in others)}) == 5
 
 
-def test_the_same_line_twice_is_told(data: Data) -> None:
+def test_the_same_line_twice_is_told(data: LeaderboardData) -> None:
     """It is read once, with a word about it."""
     assert "given twice" in taken(GOOD + GOOD.splitlines(keepends=True)[0], data).warnings[0]
 
 
-def test_published_upload_cases(cases: Path, data: Data) -> None:
+def test_published_upload_cases(cases: Path, data: LeaderboardData) -> None:
     """Files from public reports: packed ones are read, all others refused in words."""
     packed = {
         "bomb_64MB_of_newlines.jsonl.gz": "more than",
-        "traversal.zip": "leads out",
+        "traversal.zip": "outside of its folder",
         "truncated.jsonl.gz": "incomplete",
         "two_files.zip": "2 files",
     }

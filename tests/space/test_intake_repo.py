@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import huggingface_hub.constants
@@ -45,7 +45,7 @@ def test_both_files_are_read(kind: str, page: str, hub: FakeHub) -> None:
     hub.repos[page] = GOOD
     found = fetch("team/run", kind, LIMITS, endpoint=hub.endpoint)
     assert found.link == f"https://huggingface.co/{page}/tree/{hub.commit_id(page)}"
-    taken = take(found.predictions, replace(FORM, link=found.link), toy_data(), LIMITS, card=found.card)
+    taken = take(found.predictions, FORM, toy_data(), LIMITS, card=found.card, link=found.link)
     assert (taken.submission.card.name, taken.submission.link) == ("Toy system", found.link)
 
 

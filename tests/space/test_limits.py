@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from musicrs_metric.errors import UserError
-from space.settings import Limits, Settings, from_environment
+from space.board.board import Board
+from space.intake import IntakeError
+from space.service import LeaderboardService
+from space.settings import LeaderboardSettings, Limits, from_environment
 from space.web.rate_limits import RateLimit, TryLaterError, Turns, caller_of
+
+from .toy import FORM, jsonl, lines, ranked
 
 
 class Clock:
@@ -79,7 +84,7 @@ def test_turns_wait_and_the_queue_ends() -> None:
     second.start()
     while turns._inside < 2:
         time.sleep(0.001)
-    with pytest.raises(TryLaterError, match="1 call in the queue already; try again in 3 s"), turns.turn():
+    with pytest.raises(TryLaterError, match="the queue already has 1 call; try again in 3 s"), turns.turn():
         pass
     go.set()
     first.join()
@@ -116,7 +121,7 @@ def test_who_is_counted(name: str | None, headers: dict[str, str], host: str | N
 
 def test_settings_of_an_empty_environment() -> None:
     """A folder, the installed dataset, no secret."""
-    assert from_environment({"HF_TOKEN": " "}) == Settings()
+    assert from_environment({"HF_TOKEN": " "}) == LeaderboardSettings()
 
 
 def test_settings_of_a_space() -> None:
@@ -139,3 +144,20 @@ def test_settings_that_are_no_number(value: str) -> None:
     """The variable is named."""
     with pytest.raises(UserError, match="CALLS_PER_HOUR is"):
         from_environment({"CALLS_PER_HOUR": value})
+
+
+def test_refused_submissions_have_a_limit_of_their_own(board: Board) -> None:
+    """Five refusals per allowed submission; until then a corrected file is accepted."""
+    service = LeaderboardService(LeaderboardSettings(limits=Limits(submissions=2)), board)
+    for _ in range(9):
+        with pytest.raises(IntakeError):
+            service.submit(b"thread_id,rank,item", FORM, caller="a")
+    assert service.submit(jsonl(lines(ranked(0))), FORM, caller="a").receipt.state == "stored"
+    with pytest.raises(IntakeError):
+        service.submit(b"thread_id,rank,item", FORM, caller="a")
+    with pytest.raises(TryLaterError, match="10 refused submissions within 60 minutes"):
+        service.submit(jsonl(lines(ranked(1))), FORM, caller="a")
+    for seed in (1, 2):
+        service.submit(jsonl(lines(ranked(seed))), FORM, caller="b")
+    with pytest.raises(TryLaterError, match="2 submissions"):
+        service.submit(jsonl(lines(ranked(3))), FORM, caller="b")

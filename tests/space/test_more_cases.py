@@ -8,9 +8,9 @@ import pytest
 
 from musicrs_metric.runs.predictions import PredictionError
 from space.board.board import Board
-from space.board.lines import Query
-from space.service import Desk
-from space.settings import Settings
+from space.board.table_rows import RowQuery
+from space.service import LeaderboardService
+from space.settings import LeaderboardSettings
 from space.store.local import LocalStore
 
 from .toy import FORM, gzipped, jsonl, lines, ranked, submission, zipped
@@ -32,13 +32,13 @@ BAD = {
 
 
 @pytest.fixture
-def desk(board: Board, settings: Settings) -> Desk:
-    return Desk(settings, board)
+def service(board: Board, settings: LeaderboardSettings) -> LeaderboardService:
+    return LeaderboardService(settings, board)
 
 
 @pytest.mark.parametrize("what", BAD)
 def test_a_bad_file_leaves_nothing_behind(
-    what: str, desk: Desk, store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    what: str, service: LeaderboardService, store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No row, no file anywhere near, and the board goes on with the next submission."""
     work = tmp_path / "some" / "where"
@@ -46,11 +46,11 @@ def test_a_bad_file_leaves_nothing_behind(
     monkeypatch.chdir(work)
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     with pytest.raises(PredictionError):
-        desk.submit(BAD[what], FORM, caller="somebody")
+        service.submit(BAD[what], FORM, caller="somebody")
     assert {path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"} == before
     assert not store.entries()
-    assert [line["kind"] for line in desk.leaderboard(Query(reported=False))] == ["chance"]
-    assert desk.submit(GOOD, FORM, caller="somebody").receipt.state == "stored"
+    assert [line["kind"] for line in service.leaderboard(RowQuery(reported=False))] == ["chance"]
+    assert service.submit(GOOD, FORM, caller="somebody").receipt.state == "stored"
 
 
 def test_one_team_twice_in_one_moment(board: Board, store: LocalStore) -> None:

@@ -12,12 +12,12 @@ from typing import get_args
 import pytest
 
 from space.board.board import Board
-from space.board.data import Data
-from space.board.export import Form, export
-from space.board.lines import lines
+from space.board.data import LeaderboardData
+from space.board.export import ExportFormat, export
+from space.board.table_rows import table_rows
 from space.intake import IntakeError, take
-from space.settings import Limits, Settings
-from space.store import Store
+from space.settings import LeaderboardSettings, Limits
+from space.store import SubmissionStore
 from space.store.local import LocalStore
 
 from .toy import FORM, jsonl
@@ -35,7 +35,7 @@ def names(cases: Path) -> list[str]:
 
 
 @pytest.fixture
-def kept(names: list[str], data: Data, store: LocalStore) -> list[str]:
+def kept(names: list[str], data: LeaderboardData, store: LocalStore) -> list[str]:
     """Those that were taken, in order; all were sent with the same predictions."""
     kept: list[str] = []
     fields: set[str | None] = set()
@@ -62,17 +62,19 @@ def test_all_others_are_text(kept: list[str], board: Board) -> None:
     assert shown == {" ".join(name.split()) for name in kept}
 
 
-def test_no_file_is_made_elsewhere(kept: list[str], store: LocalStore, settings: Settings, tmp_path: Path) -> None:
+def test_no_file_is_made_elsewhere(
+    kept: list[str], store: LocalStore, settings: LeaderboardSettings, tmp_path: Path
+) -> None:
     """Every file lies in the store's folder, under a name made of hexadecimal digits."""
     files = {path for path in tmp_path.rglob("*") if path.is_file()}
     assert {path.parent for path in files} == {store.folder}
     assert len(files) == len(kept) + 1  # and the lock
 
 
-@pytest.mark.parametrize("form", get_args(Form))
-def test_exports(form: Form, kept: list[str], board: Board) -> None:
+@pytest.mark.parametrize("form", get_args(ExportFormat))
+def test_exports(form: ExportFormat, kept: list[str], board: Board) -> None:
     """One line per row whatever is in a name, and no formula."""
-    found = lines(board)
+    found = table_rows(board)
     text = export(found, form)
     if form == "csv":
         head, *cells = csv.reader(io.StringIO(text))
@@ -86,7 +88,7 @@ def test_exports(form: Form, kept: list[str], board: Board) -> None:
         assert text.count(r"\\") == len(kept) + 2
 
 
-def test_the_store_is_what_it_was(kept: list[str], store: Store) -> None:
+def test_the_store_is_what_it_was(kept: list[str], store: SubmissionStore) -> None:
     """Nothing was set aside."""
     assert len(store.entries()) == len(kept)
     assert not store.set_aside()

@@ -10,7 +10,7 @@ import pytest
 from space import cli
 from space.board.board import Board
 from space.board.cache import Cache
-from space.board.data import Data
+from space.board.data import LeaderboardData
 from space.recompute import differing, recompute
 from space.store.files import file_name
 from space.store.local import LocalStore
@@ -28,7 +28,7 @@ def filled(board: Board, store: LocalStore) -> Board:
     return board
 
 
-def test_an_honest_board(filled: Board, data: Data) -> None:
+def test_an_honest_board(filled: Board, data: LeaderboardData) -> None:
     """All are scored, none differs; where nothing was kept, that is told."""
     done = recompute(data, filled.store, filled._cache)
     assert (done.n, done.n_new, done.differences, done.set_aside) == (3, 0, (), ())
@@ -36,7 +36,7 @@ def test_an_honest_board(filled: Board, data: Data) -> None:
     assert (done.n, done.n_new, done.differences) == (3, 3, ())
 
 
-def test_a_score_that_was_raised(filled: Board, data: Data) -> None:
+def test_a_score_that_was_raised(filled: Board, data: LeaderboardData) -> None:
     """It is named with both values, and afterwards the board shows the right one."""
     row, design = filled.snapshot().rows[1], data.design()
     honest = row.scores.values["mrr"]
@@ -50,7 +50,9 @@ def test_a_score_that_was_raised(filled: Board, data: Data) -> None:
     assert Board(data, filled.store, filled._cache.folder).snapshot().rows[1].scores.values["mrr"] == honest
 
 
-def test_scores_of_other_code_are_compared_too(filled: Board, data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_other_code_are_compared_too(
+    filled: Board, data: LeaderboardData, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After a change of the metric the board starts anew, and the old digits are what it is compared with."""
     row = filled.snapshot().rows[0]
     wrong = replace(row.judged, scores=replace(row.scores, n_unknown=99))
@@ -91,15 +93,15 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
     code, text = run()
     assert code == 0
-    assert "1 submission scored; 0 differences from the scores kept of 0, 0 files set aside" in text
+    assert "1 submission scored; 0 differences from 0 cached scores, 0 files set aside" in text
     code, text = run()
     assert code == 0
-    assert "scores kept of 1," in text
+    assert "from 1 cached scores," in text
     path = store.folder / file_name(one.key)
     path.write_bytes(path.read_bytes().replace(b"Ash", b"Asp"))
     code, text = run()
     assert code == 1
     assert f"set aside: {file_name(one.key)}: is damaged" in text
     code, text = run("misspelt")
-    assert (code, "holds no submissions" in text) == (2, True)
+    assert (code, "found no folder submissions" in text) == (2, True)
     assert not (tmp_path / "misspelt").exists()

@@ -154,7 +154,7 @@ def test_a_folder_may_hold_what_nobody_should_read(store: LocalStore) -> None:
         large.truncate(10**12)
     (store.folder / os.fsdecode(b"\xff.jsonl")).touch()
     aside = {one.file: one.reason for one in store.set_aside()}
-    assert [aside[file_name(digit * 64)] for digit in "01"] == ["is no file", "is no file"]
+    assert [aside[file_name(digit * 64)] for digit in "01"] == ["is not a regular file"] * 2
     assert "1,000,000,000,000 bytes" in aside[file_name("2" * 64)]
     assert "".join(aside).isprintable()
 

@@ -15,8 +15,8 @@ from musicrs_metric.base.genres import MACRO_OF_GENRE
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.references import References
 from musicrs_metric.runs.run_card import RunCard
-from space.board.data import Data, Design
-from space.intake import Form
+from space.board.data import LeaderboardData, PoolDesign
+from space.intake import SubmissionForm
 from space.store.files import key_of, sorted_predictions
 from space.submission import Submission
 
@@ -30,7 +30,7 @@ POOLS = {
 }
 """Thread to genre, pool and ground truth."""
 
-FORM = Form(name="Toy system", modality="query_only", paradigm="retrieval", reads="thread")
+FORM = SubmissionForm(name="Toy system", modality="query_only", paradigm="retrieval", reads="thread")
 
 
 def references(pools: Mapping[str, tuple[str, str, str]] = POOLS, config: str = "query_only") -> References:
@@ -50,17 +50,17 @@ def references(pools: Mapping[str, tuple[str, str, str]] = POOLS, config: str = 
     )
 
 
-def toy_data() -> Data:
+def toy_data() -> LeaderboardData:
     """The pools as published, and a design in which each has one candidate more."""
     wider = {thread: (genre, f"{pool} Yew", right) for thread, (genre, pool, right) in POOLS.items()}
     designs = (
-        Design("published", references(), ("query_only",)),
-        Design("wider", references(wider, "query_only_wider"), ("query_only_wider",)),
+        PoolDesign("published", references(), ("query_only",)),
+        PoolDesign("wider", references(wider, "query_only_wider"), ("query_only_wider",)),
     )
-    return Data("toy", designs)
+    return LeaderboardData("toy", designs)
 
 
-def ranked(seed: int = 0, design: Design | None = None, skill: float = 0.0) -> list[Prediction]:
+def ranked(seed: int = 0, design: PoolDesign | None = None, skill: float = 0.0) -> list[Prediction]:
     """Pools in random order; with `skill` from 0 to 1, relevant titles move up."""
     labels = references() if design is None else design.references
     rng = random.Random(seed)
@@ -103,7 +103,7 @@ def bomb(chunk: bytes, times: int, start: bytes = b"") -> bytes:
     return b"".join(parts)
 
 
-def card(design: Design | None = None, **changes: Any) -> RunCard:
+def card(design: PoolDesign | None = None, **changes: Any) -> RunCard:
     """A run card for the toy data."""
     values: dict[str, Any] = {
         "name": "Toy system",

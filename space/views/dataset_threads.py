@@ -1,4 +1,4 @@
-"""The conversations behind the scores, read once; a clip becomes a file when somebody wants to hear its thread."""
+"""Threads of the dataset for the page. A clip becomes a file when a user opens its thread."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
 
 _SUFFIXES = frozenset({".flac", ".ogg", ".opus", ".mp3", ".wav"})
-_FILES_KEPT = 200
-# Words are read at the start, from where no sound comes with them: a dataset on the Hub may carry gigabytes of it.
+_MOST_FILES = 200
+# Texts are read first from a configuration without audio, because a dataset on the Hub may have gigabytes of it.
 _TEXT_FIRST = ("query_only", "audio_query", "audio_only")
 _AUDIO = ("audio_query", "audio_only")
 
 
-class Sound(NamedTuple):
-    """A clip that can be played.
+class PlayableClip(NamedTuple):
+    """A clip that the page can play.
 
     Attributes:
-        file: Where it lies, under a name made of its content.
-        start_s: Where in its video it starts, in seconds.
-        duration_s: How long it lasts, in seconds.
+        file: Its file, named by a hash of its content.
+        start_s: Start in its video in seconds.
+        duration_s: Duration in seconds.
     """
 
     file: Path
@@ -37,8 +37,8 @@ class Sound(NamedTuple):
     duration_s: float
 
 
-class Conversations:
-    """The threads of a dataset and, once somebody wants to listen, its clips. Safe to use from many threads.
+class DatasetThreads:
+    """The threads of a dataset and, once a user opens one, its clips. Safe to use from many threads of execution.
 
     Args:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
@@ -55,37 +55,37 @@ class Conversations:
         self._audio = next((name for name in _AUDIO if name in built), None)
         self._folder = tempfile.TemporaryDirectory(prefix="musicrs-clips-", ignore_cleanup_errors=True)
         self._reading = threading.Lock()
-        self._clips: LazyClips | None = None
+        self._lazy_clips: LazyClips | None = None
 
     @property
     def folder(self) -> Path:
-        """Where the clips lie that were asked for last."""
+        """Folder of the clips that were opened last."""
         return Path(self._folder.name)
 
     def thread(self, thread_id: str) -> Thread | None:
-        """A thread; None where there is none of that id."""
+        """Return a thread; None if the id is unknown."""
         place = self.place.get(thread_id)
         return None if place is None else self.threads[place]
 
-    def sounds(self, thread_id: str) -> list[Sound]:
-        """The clips of a thread as files; empty where the dataset has none."""
+    def clips(self, thread_id: str) -> list[PlayableClip]:
+        """Return the clips of a thread as files; empty if the dataset has none."""
         place = self.place.get(thread_id)
         if place is None or self._audio is None:
             return []
         with self._reading:  # one part of a file is in memory at a time
-            if self._clips is None:
+            if self._lazy_clips is None:
                 try:
-                    self._clips = LazyClips(self._dataset, self._audio)
-                except UserError:  # a name under which no clips were ever published
+                    self._lazy_clips = LazyClips(self._dataset, self._audio)
+                except UserError:  # the dataset has no clips
                     self._audio = None
                     return []
-            found = [
-                Sound(self._file(clip.audio, clip.name), clip.start_s, clip.duration_s)
-                for clip in self._clips(place)
+            clips = [
+                PlayableClip(self._file(clip.audio, clip.name), clip.start_s, clip.duration_s)
+                for clip in self._lazy_clips(place)
                 if clip.audio and PurePath(clip.name).suffix.lower() in _SUFFIXES
             ]
             self._forget_oldest()
-        return found
+        return clips
 
     def _file(self, audio: bytes, name: str) -> Path:
         path = self.folder / (sha256(audio).hexdigest() + PurePath(name).suffix.lower())
@@ -99,12 +99,12 @@ class Conversations:
 
     def _forget_oldest(self) -> None:
         files = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime)
-        for path in files[:-_FILES_KEPT]:
+        for path in files[:-_MOST_FILES]:
             path.unlink(missing_ok=True)
 
 
 def _read(dataset: str, configs: Sequence[str]) -> tuple[Thread, ...]:
-    """The threads in the first configuration that can be read."""
+    """Read the threads of the first configuration that can be read."""
     *others, last = configs
     for config in others:
         with suppress(UserError):
