@@ -193,7 +193,7 @@ def test_refuses_what_cannot_be_paired() -> None:
     other = replace(b, table=system("C", [1, 2, 3]).table)
     refusals: list[tuple[list[System], dict[str, Any], str]] = [
         ([a], {}, "at least 2"),
-        ([a, a], {}, "called 'A'"),
+        ([a, a], {}, "have the name 'A'"),
         ([a, other], {}, "not over the same threads"),
         ([a, b], {"metrics": ["recall@7"]}, "recall@7"),
         ([a, b], {"alpha": 1.0}, "alpha"),

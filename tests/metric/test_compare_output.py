@@ -215,7 +215,7 @@ def test_mistakes_are_told(dataset: Path, make_run: Callable[..., Path]) -> None
     mistakes: list[tuple[list[str | Path], str]] = [
         ([one], "two or more"),
         ([one, two, "--metric", "recall"], r"unknown metric 'recall'; expected one of recall@K, ndcg@K, mrr"),
-        ([one, two, "--alpha", "0"], "alpha must lie between 0 and 1"),
+        ([one, two, "--alpha", "0"], "alpha must be between 0 and 1"),
     ]
     for arguments, message in mistakes:
         with pytest.raises(UserError, match=message):

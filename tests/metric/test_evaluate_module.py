@@ -127,7 +127,7 @@ def test_unicode_and_empty_lists(metric: Any, empty_first: bool) -> None:
         ({"k": 0}, "k must be positive integers, found 0"),
         ({"k": [1, 2.5]}, "k must be positive integers, found 2.5"),
         ({"empty": "drop"}, 'empty must be "zero" or "skip"'),
-        ({"confidence": 1.5}, "confidence must lie between 0 and 1"),
+        ({"confidence": 1.5}, "confidence must be between 0 and 1"),
         ({"resamples": 0}, "resamples must be at least 1"),
         ({"k": 10**40}, "k must be at most 99999, found 1000"),
         ({"seed": "x"}, "seed must be at least 0, a whole number; found 'x'"),

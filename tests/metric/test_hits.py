@@ -79,7 +79,7 @@ def test_flags_of_pools_of_different_sizes() -> None:
     rankings = [[1, 0], [0]]
     hits = hits_from_indices(rankings, np.array([[False, True], [True, False]]), [2, 1])
     assert (hits.thread.tolist(), hits.rank.tolist(), hits.n_relevant.tolist()) == ([0, 1], [1, 1], [1, 1])
-    with pytest.raises(ValueError, match=r"references\[1\] names place 1, expected 0 to 0"):
+    with pytest.raises(ValueError, match=r"references\[1\] names position 1, expected 0 to 0"):
         hits_from_indices(rankings, np.array([[False, True], [True, True]]), [2, 1])
 
 
@@ -131,17 +131,17 @@ def test_wrong_strings(rankings: Any, references: Any, candidates: Any, said: st
 @pytest.mark.parametrize(
     ("rankings", "references", "sizes", "said"),
     [
-        ([[0], [2]], [[0], [0]], [3, 2], r"rankings\[1\] names place 2, expected 0 to 1 \(or -1 for an answer"),
-        ([[0], [-2]], [[0], [0]], 2, r"rankings\[1\] names place -2"),
-        ([[0], [1]], [[0], [2]], 2, r"references\[1\] names place 2, expected 0 to 1$"),
-        ([[0]], [[-1]], 2, r"references\[0\] names place -1"),
+        ([[0], [2]], [[0], [0]], [3, 2], r"rankings\[1\] names position 2, expected 0 to 1 \(or -1 for a title"),
+        ([[0], [-2]], [[0], [0]], 2, r"rankings\[1\] names position -2"),
+        ([[0], [1]], [[0], [2]], 2, r"references\[1\] names position 2, expected 0 to 1$"),
+        ([[0]], [[-1]], 2, r"references\[0\] names position -1"),
         ([[0.5]], [[0]], 2, "rankings must hold integers, .* found float64"),
         ([["0"]], [[0]], 2, "rankings must hold integers, .* found <U1"),
         (np.array([[0.0]]), [[0]], 2, "rankings must hold integers, .* found float64"),
         (pa.array([[0, None]]), [[0]], 2, "rankings must hold integers, .* found float64"),
         (pa.array([["a"]]), [[0]], 2, "rankings must hold integers, .* found object"),
-        ([0], [[0]], 2, "rankings must hold one list of places per thread"),
-        (np.array([0]), [[0]], 2, "rankings must hold one list of places per thread"),
+        ([0], [[0]], 2, "rankings must hold one list of positions per thread"),
+        (np.array([0]), [[0]], 2, "rankings must hold one list of positions per thread"),
         ([[0]], [[0], [0]], 2, "rankings has 1, references has 2"),
         ([[0]], [[0]], [2, 2], "rankings has 1, references has 1, pool_sizes has 2"),
     ],

@@ -86,7 +86,9 @@ def test_why_a_file_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert missing_file_reason(OSError("very " * 99)) == "very " * 39 + "very ..."
     assert missing_file_reason(OSError()) == "OSError"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert missing_file_reason(absent) == "HF_HUB_OFFLINE is set, so the Hub is not asked; unset it for this command"
+    assert (
+        missing_file_reason(absent) == "HF_HUB_OFFLINE is set, so the Hub is not contacted; unset it for this command"
+    )
     assert missing_file_reason(OSError("No space left on device")) == "No space left on device"
 
 
@@ -114,7 +116,7 @@ def test_entry_is_what_the_hub_reads(result: HubResult) -> None:
         "recall@20 in %",
         "no interval (3 threads, an interval needs at least 5)",
         "chance 66.67",
-        "n = 3 threads, 1 of them without a right answer, counted as 0, 1 without a prediction, counted as 0",
+        "n = 3 threads, 1 of them with an empty ground truth, counted as 0, 1 without a prediction, counted as 0",
         "system CLAP, centred, reads pools",
         f"published pools, fingerprint {REFERENCES.fingerprint}",
     ):
@@ -166,7 +168,7 @@ def test_refusals(run: Path) -> None:
     other = files._replace(card=RunCard(**{**CARD.__dict__, "config": "query_only_balanced"}))
     with pytest.raises(UserError, match="expected a task of the benchmark"):
         hub_result(other, REFERENCES, benchmark="org/musicrs")
-    with pytest.raises(UserError, match=r"no run\.json lies beside it"):
+    with pytest.raises(UserError, match=r"found no run\.json in the same folder"):
         hub_result(files._replace(card=None), REFERENCES, benchmark="org/musicrs")
     with pytest.raises(UserError, match="starts with https"):
         hub_result(files, REFERENCES, benchmark="org/musicrs", source="javascript:alert(1)")
@@ -190,7 +192,7 @@ def test_pull_request(hub: FakeHub, tool: Tool, run: Path, tmp_path: Path) -> No
     assert hub.repos["other/clap"] == {}
     hub.merge(1)
     again = tool(*arguments)
-    assert (again.returncode, again.stdout.strip()) == (0, "other/clap: these results stand there already")
+    assert (again.returncode, again.stdout.strip()) == (0, "other/clap: these results are there already")
 
 
 def test_a_card_in_another_encoding(hub: FakeHub, tool: Tool, run: Path, tmp_path: Path) -> None:
@@ -205,7 +207,7 @@ def test_a_card_in_another_encoding(hub: FakeHub, tool: Tool, run: Path, tmp_pat
     card = ModelCard(commit.files["README.md"].decode())
     assert (card.data["license"], card.text.strip()) == ("mit", "# Mine")
     assert told["other/latin"].returncode == 2
-    assert told["other/latin"].stderr.strip() == "error: other/latin: README.md is not UTF-8 (byte 6); mend it first"
+    assert told["other/latin"].stderr.strip() == "error: other/latin: README.md is not UTF-8 (byte 6); repair it first"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from musicrs_metric.closed_forms import discounts, ideal_dcg
+from musicrs_metric import measures
+from musicrs_metric.closed_forms import PoolKind, Rest, discounts, ideal_dcg
 from musicrs_metric.hits import Hits, hits_from_indices
-from musicrs_metric.measures import check_cutoffs, measure, measure_names
+from musicrs_metric.measures import (
+    Measure,
+    Precision,
+    check_cutoffs,
+    count_hits,
+    measure,
+    measure_names,
+    measures_at,
+    named_measure,
+)
+from musicrs_metric.scoring import score
 
 POOL = 30
 
@@ -139,3 +150,56 @@ def test_discounts() -> None:
     """1, 1 / log2(3), 1 / 2."""
     assert discounts(3) == pytest.approx([1.0, 0.6309297535714575, 0.5], abs=1e-15)
     assert ideal_dcg(np.array([0, 1, 2, 9]), 2) == pytest.approx([0.0, 1.0, 1.6309297535714575, 1.6309297535714575])
+
+
+@pytest.mark.parametrize("each", measures_at((1, 5, 20)), ids=lambda each: str(each.name))
+@pytest.mark.parametrize("pool", [PoolKind(30, 4, 6, 1), PoolKind(4, 4, 4, 1), PoolKind(9, 1, 1, 1)])
+def test_the_values_of_a_random_order_have_the_expected_mean(each: Measure, pool: PoolKind) -> None:
+    """A measure gives its expectation in closed form and its distribution; both must agree."""
+    nothing = np.zeros(1, dtype=np.int64)
+    size, reachable, relevant = (np.array([number]) for number in pool[:3])
+    no_hits = Hits(nothing[:0], nothing[:0], relevant, reachable, size, nothing, nothing, nothing > 0)
+    counts = count_hits(no_hits, (each.k,))
+    expected = each.expected(counts, Rest(nothing, size, size, reachable))
+    gains = each.rank_gains(pool)
+    if gains is None:
+        values, probabilities = each.random_values(pool)
+        assert probabilities.sum() == pytest.approx(1)
+        mean = values @ probabilities
+    else:
+        mean = gains.sum() * pool.reachable / pool.size
+    assert mean == pytest.approx(expected[0])
+
+
+def test_names_of_measures() -> None:
+    """Every name leads back to its measure; no other text does."""
+    for each in measures_at((1, 20, 99_999)):
+        assert named_measure(each.name) == each
+    for name in (
+        "recall",
+        "mrr@5",
+        "recall@0",
+        "recall@01",
+        "recall@100000",
+        "recall@-1",
+        "recall@²",
+        "map@5",
+        "",
+        "@5",
+    ):
+        with pytest.raises(ValueError, match=r"unknown metric .*; expected one of recall@K, ndcg@K, mrr"):
+            named_measure(name)
+
+
+def test_a_new_measure_is_one_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named in `MEASURES`, it has values, chance, ceiling and a verdict."""
+
+    class Missed(Precision):
+        label = "missed"
+
+    monkeypatch.setattr(measures, "MEASURES", (*measures.MEASURES, Missed))
+    pool = [str(i) for i in range(40)]
+    scores = score([pool] * 5, [["0"]] * 5, [pool] * 5, k=1)
+    assert scores.chance is not None
+    assert [scores.values["missed@1"], scores.chance["missed@1"], scores.ceiling["missed@1"]] == [1, 1 / 40, 1]
+    assert scores.verdict("missed@1") == "above"

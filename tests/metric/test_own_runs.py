@@ -45,7 +45,7 @@ def test_a_card_makes_a_run_of_predictions(cli: Cli, toy: Toy, mine: Path) -> No
     assert cli("compare", mine, toy.counts, "--dataset", toy.dataset, "--resamples", 50).code == 0
     again = cli("card", mine, *SAID, "--dataset", toy.dataset)
     assert (again.code, again.err.count("\n")) == (2, 1)
-    assert "there already" in again.err
+    assert "exists already" in again.err
 
 
 def test_a_card_is_refused_to_predictions_of_other_data(cli: Cli, toy: Toy, mine: Path) -> None:

@@ -86,7 +86,7 @@ def wrong(**columns: Any) -> dict[str, Any]:
         (wrong(candidates=["Ade", "Ash", "Elm"]), "thread t3_a, column 'candidates' holds 'Ade', expected a list"),
         (wrong(ground_truth=[["Bop"], None, []]), "thread t3_b, column 'ground_truth' holds null, expected a list"),
         (wrong(genre=[1, 2, 1]), "column 'genre' holds 1, expected text"),
-        (wrong(thread_id=["t3_a", "t3_b", "t3_a"]), "thread t3_a stands in it twice"),
+        (wrong(thread_id=["t3_a", "t3_b", "t3_a"]), "thread t3_a appears in it twice"),
         ({name: value[:0] for name, value in COLUMNS.items()}, "holds no thread"),
     ],
 )

@@ -112,7 +112,7 @@ def test_paper_is_left_out_on_other_data_unless_asked_for(report: Report, toy: T
     assert [(part.text, part.sign) for part in clap["Overall"].parts] == [("22.71", "△"), ("15.90", "△")]
     assert "2 of 9 multimodal systems" in text(asked, "rq1")
     assert "generative 18.77 / 13.14 (21 rows); retrieval 21.21 / 14.72 (6 rows)" in text(asked, "rq2")
-    assert "23 of its 29 overall rows lie below it on recall@20 and 24 on nDCG@20" in text(asked, "rq2")
+    assert "23 of its 29 overall rows are below it on recall@20 and 24 on nDCG@20" in text(asked, "rq2")
     assert "23.38 in Pop" in text(asked, "rq3")
     assert len(table(asked, "figures-1-2", 0).rows) == 6
 

@@ -146,7 +146,7 @@ def test_json(threads: slice, empty: Any) -> None:
         ({"empty": "drop"}, 'empty must be "zero" or "skip", found \'drop\''),
         ({"groups": {"genre": ["Jazz"]}}, "grouping 'genre' has 1 labels, expected one per thread"),
         ({"k": 0}, "k must be positive integers, found 0"),
-        ({"confidence": 95}, "confidence must lie between 0 and 1, found 95"),
+        ({"confidence": 95}, "confidence must be between 0 and 1, found 95"),
         ({"rankings": ["AB", "A"]}, r"rankings\[0\] is 'AB'"),
     ],
 )
