@@ -24,7 +24,7 @@ _PUBLISHED_LIMITS = (
     "Distractors were drawn from titles that other threads of the subreddit name. A title that is frequent in the "
     "pools, or relevant in another thread, is therefore less likely to be relevant here. A ranking by popularity is "
     "below chance, a ranking by rarity above it.",
-    "A model extracted the titles from replies, and nobody cleaned them. Some are artists or fragments, some contain "
+    "A model extracted the titles from replies. They are not cleaned: some are artists or fragments, some contain "
     "HTML entities or Markdown, and titles with a comma were cut at it.",
     "A model wrote the queries from the posts.",
     "Videos disappear, so audio coverage differs between builds. A score with audio must state its coverage.",

@@ -44,7 +44,7 @@ def description_tables(about: Description) -> Iterator[Table]:
         yield text_table(title, ("", "threads", "share"), _share_rows(shares))
     yield text_table("Candidates per thread", ("candidates", "threads"), _histogram_rows(about.pool_sizes))
     yield text_table(
-        "Relevant candidates per thread", ("relevant", "threads"), _histogram_rows(about.ground_truth_sizes)
+        "Relevant candidates per thread", ("relevant candidates", "threads"), _histogram_rows(about.ground_truth_sizes)
     )
     chance = [(name, f"{percent(value)} %") for name, value in about.chance.items()]
     yield text_table("Chance: a random order of each pool", ("measure", "expected"), chance)

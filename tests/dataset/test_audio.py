@@ -221,8 +221,8 @@ def test_build_with_audio(tmp_path: Path) -> None:
         TINY[:2], tmp_path / "out", about=ABOUT, add_clips=folder.add_clips, clip_plan=ClipPlan(total_s=60, seed=3)
     )
     card = (made / "README.md").read_text(encoding="utf-8")
-    assert "| `audio_only` | the clips alone | as published | 2 of 2 threads |" in card
+    assert "| `audio_only` | clips of the linked videos | as published | 2 of 2 threads |" in card
     assert "Clips: 2, 0.01 hours, mono at 48 kHz" in card
-    assert "at most 10 of its links, chosen with seed 3 where more are usable, and share 60 s evenly" in card
+    assert "at most 10 of its links and share 60 s evenly. Seed 3 chooses the links if more are usable." in card
     assert "Links: 2 ok." in card
     assert folder.report.with_audio == 2

@@ -190,9 +190,9 @@ def test_replacing_without_the_exchange_of_linux(tiny: Path, monkeypatch: pytest
     ("threads", "told"),
     [
         ([], "no threads to build from"),
-        ([TINY[0], TINY[0]], r"thread ids that stand more than once \(t3_a"),
-        ([replace(TINY[0], ground_truth=("Oak",))], r"1 right answers that their pool lacks \(t3_a\)"),
-        ([replace(TINY[0], candidates=("Elm", "Birch", "Elm"))], "1 candidates that stand twice in a pool"),
+        ([TINY[0], TINY[0]], r"thread ids that appear more than once \(t3_a"),
+        ([replace(TINY[0], ground_truth=("Oak",))], r"1 ground truth candidates that their pool lacks \(t3_a\)"),
+        ([replace(TINY[0], candidates=("Elm", "Birch", "Elm"))], "1 candidates that appear twice in a pool"),
         ([replace(TINY[0], candidates=("Elm", "Birch", ' "" '))], "1 candidates that match nothing"),
         ([replace(TINY[0], genre="")], "1 threads without a genre, or with"),
     ],
@@ -209,10 +209,10 @@ def test_nothing_else_is_replaced(tiny: Path, tmp_path: Path) -> None:
     foreign.mkdir(parents=True)
     for name, text in (("thesis.txt", "precious"), ("manifest.json", '{"name": "another program"}')):
         (foreign / name).write_text(text)
-        with pytest.raises(UserError, match="which no build has written and this one would delete"):
+        with pytest.raises(UserError, match="which no build wrote and this build would delete"):
             build(TINY, tmp_path / "work", about=ABOUT)
     assert (foreign / "thesis.txt").read_text() == "precious"
-    with pytest.raises(UserError, match="give the directory that it lies in"):
+    with pytest.raises(UserError, match="give its parent directory"):
         build(TINY, tiny / "musicrs", about=ABOUT)
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="a file, expected a directory"):
@@ -226,7 +226,7 @@ def test_what_a_user_adds_to_a_dataset_is_not_deleted(tmp_path: Path) -> None:
     folder = build(TINY, tmp_path, about=ABOUT)
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("ref")
-    with pytest.raises(UserError, match=r"holds \.git/HEAD, which no build has written"):
+    with pytest.raises(UserError, match=r"holds \.git/HEAD, which no build wrote"):
         build(TINY, tmp_path, about=ABOUT)
     assert (folder / ".git" / "HEAD").read_text() == "ref"
     (folder / ".git" / "HEAD").unlink()
@@ -273,7 +273,7 @@ def test_further_pools(tmp_path: Path) -> None:
         ([NamedPools("other", {"t3_a": ("Elm", "Birch")})], "3 threads have no pool"),
         ([NamedPools("other", OTHER_POOLS | {"t3_z": ("Elm",)})], "1 pools are for other threads"),
         ([NamedPools("other", OTHER_POOLS | {"t3_b": ("Elm",)})], "t3_b: its pool lacks 'Fir'"),
-        ([NamedPools("other", OTHER_POOLS | {"t3_b": ("Fir", "Fir")})], "'other', .*stand twice in a pool"),
+        ([NamedPools("other", OTHER_POOLS | {"t3_b": ("Fir", "Fir")})], "'other', .*appear twice in a pool"),
         ([NamedPools("o-t", OTHER_POOLS)], "pools named 'o-t'"),
         ([NamedPools("", OTHER_POOLS)], "pools named ''"),
         ([NamedPools("other", OTHER_POOLS), NamedPools("other", OTHER_POOLS)], "pools named 'other'"),
@@ -291,7 +291,7 @@ def test_pools_are_named_by_their_design(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     line = {"thread_id": "t3_a", "candidates": ["Elm"]}
     path.write_text(json.dumps(line), encoding="utf-8")
-    with pytest.raises(UserError, match="states no design"):
+    with pytest.raises(UserError, match="found no pool design"):
         read_named_pools(path)
     path.with_suffix(".manifest.json").write_text('{"design": "balanced"}', encoding="utf-8")
     assert read_named_pools(path).name == "balanced"
@@ -336,9 +336,9 @@ def test_card_of_the_published_data(published: Path) -> None:
         "3,589 in 3,829 places",
         "6,351 in 46,466 places",
         "| as published | 20.42 | 14.21 | 22.08 | 6.79 | 7.51 |",
-        "23 lie below chance on recall@20 and 24 on nDCG@20",
-        "| wrong answers that the replies did recommend (equal after normalisation) | 326 | 172 |",
-        "| threads in which nothing counts as right | 5 | 5 |",
+        "23 are below the chance level of recall@20 and 24 below that of nDCG@20",
+        "| distractors that the replies recommend (equal after normalisation) | 326 | 172 |",
+        "| threads with an empty ground truth | 5 | 5 |",
         "70 doubled, 32 with a glued tail, 5 with a hidden id",
         "d41b77a08957276107f89402d7f15b423a45bd2739c6dca29ec039b50a4d4b08",
         "This build carries no audio",

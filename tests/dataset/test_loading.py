@@ -105,5 +105,5 @@ def test_row_with_a_gap(tiny: Path) -> None:
     rows = table.to_pylist()
     rows[2]["candidates"] = None
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=table.schema), shard)
-    with pytest.raises(UserError, match="query_only, thread t3_c: the row is not one of this dataset"):
+    with pytest.raises(UserError, match="query_only, thread t3_c: invalid row"):
         load_threads(tiny)

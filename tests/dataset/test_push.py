@@ -93,7 +93,7 @@ def test_only_a_built_folder_is_pushed(tiny: Path) -> None:
     with pytest.raises(UserError, match="a name, expected the directory"):
         push("somewhere", "org/musicrs")
     (tiny / "musicrs" / "musicrs.py").touch()
-    with pytest.raises(UserError, match="a loading script must not lie in the dataset folder"):
+    with pytest.raises(UserError, match="found a loading script in the dataset folder"):
         push(tiny, "org/musicrs")
 
 
@@ -103,8 +103,8 @@ def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     hub.repos["datasets/org/empty"] = {"README.md": b""}
     expected = {
         "org/data": (0, "1 threads -> "),
-        "org/empty": (2, f"error: org/empty: holds no {HUB_FILE}"),
-        "org/none": (2, "error: org/none: cannot be fetched from the Hub"),
+        "org/empty": (2, f"error: org/empty: has no {HUB_FILE}"),
+        "org/none": (2, "error: org/none: cannot be downloaded from the Hub"),
     }
     for source, (code, told) in expected.items():
         arguments = ("build", "--from", source, "--out", str(tmp_path / "out"), "--no-install")

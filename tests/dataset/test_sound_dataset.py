@@ -181,4 +181,4 @@ def test_without_pyav_the_others_are_read(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "audio" / "t3_a" / "00.wav").unlink()
     folder = AudioFolder(tmp_path / "audio")
     assert folder.add_clips(TINY[0]).clips == ()
-    assert "for others run `pip install 'musicrs[audio]'`" in json.dumps(folder.report.unusable)
+    assert "for other formats run `pip install 'musicrs[audio]'`" in json.dumps(folder.report.unusable)
