@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from baselines.options import as_json, changed_options, option, parse_options, passing_options
+from baselines.options import as_json, changed_options, describe, option, parse_options, passing_options, with_defaults
 from musicrs_metric.errors import UserError
 
 
@@ -68,3 +68,13 @@ def test_what_changes_no_ranking_is_no_part_of_the_name() -> None:
         "--center",
         ["retries"],
     )
+
+
+def test_another_default_keeps_type_help_and_order() -> None:
+    """The option is read as before, and its new default is not part of the name of a run."""
+
+    changed = with_defaults(Options, weight=0.25)
+    assert [item.name for item in fields(changed)] == [item.name for item in fields(Options)]
+    assert list(describe(changed))[1] == ("--weight", "0.25", "a number")
+    assert parse_options(changed, [], "toy").weight == 0.25
+    assert changed_options(parse_options(changed, ["--weight", "0.5"], "toy")) == "--weight 0.5"

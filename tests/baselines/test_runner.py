@@ -255,3 +255,10 @@ def test_what_no_card_may_say_is_refused_before_ranking(
         run_toy(made, toy_data(), tmp_path / "run")
     assert made.asked == []
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("old", "new"), [("hears", "uses_audio"), ("facts", "run_facts")])
+def test_a_system_with_a_former_name_of_the_contract_is_refused(old: str, new: str) -> None:
+    """It would otherwise run with the defaults, for example without audio."""
+    with pytest.raises(UserError, match=f"system Former: defines {old}, which is now called {new}; rename it"):
+        type("Former", (Toy,), {old: True})

@@ -107,3 +107,12 @@ def test_a_cut_file(tmp_path: Path, kept: float) -> None:
     shard.write_bytes(whole[: int(kept * len(whole)) if kept < 1 else int(kept)])
     with pytest.raises(UserError, match="query_only: cannot be read as a MusiCRS dataset"):
         load_references(folder)
+
+
+def test_a_subset_has_the_data_of_its_threads_in_the_given_order() -> None:
+    """All threads return the same object, so that nothing is computed again."""
+    references = references_of(TINY)
+    part = references.subset(["t3_c", "t3_b"])
+    assert (list(part.thread_ids), list(part.ground_truth)) == (["t3_c", "t3_b"], [[], ["Cog", "Ash"]])
+    assert part.groups["genre"] == ["Jazz", "Metal"]
+    assert references.subset(references.thread_ids) is references
