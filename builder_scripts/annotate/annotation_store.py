@@ -120,7 +120,7 @@ class AnnotationStore:
         with self._lock:
             self._refresh()
             if path not in self._files:
-                raise UserError(f"nobody named {show(annotator)} has joined; expected one of {self.annotators()}")
+                raise UserError(f"no annotator named {show(annotator)} has joined; expected one of {self.annotators()}")
             if self._files[path].answers.get(answers.thread_id) != answers:
                 self._append(path, Line(self._files[path].annotator, _now(), answers))
 
@@ -128,7 +128,7 @@ class AnnotationStore:
         return self.folder / f"{hashlib.sha256(tidy_name(name).casefold().encode()).hexdigest()[:16]}.jsonl"
 
     def _append(self, path: Path, line: Line) -> None:
-        # Opened anew each time: a copy may have taken the place of the file since.
+        # Opened again each time: a copy may have taken the place of the file since.
         with JsonlLog(path, fsync="append") as log:
             log.append([to_json(asdict(line))])
 

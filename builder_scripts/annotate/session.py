@@ -113,7 +113,7 @@ class AnnotationSession:
         """
         answers_of = {name: self._store.answers(name) for name in self._store.annotators()}
         if annotator not in answers_of:
-            raise UserError(f"nobody named {plain(annotator)} has joined; give your name again")
+            raise UserError(f"no annotator named {plain(annotator)} has joined; enter your name again")
         shares = self._assign(answers_of)
         progress = tuple(
             Progress(

@@ -87,7 +87,7 @@ def complete(item: WorkItem, judgement: Judgement) -> Judgement:
         )
     if judgement.category == MUSIC and missing:
         raise UserError(
-            f"thread {plain(item.thread_id)} is settled as music, but nobody judged {some(sorted(map(str, missing)))}; "
-            "finish the thread on the page"
+            f"thread {plain(item.thread_id)} is settled as music, but no annotator judged "
+            f"{some(sorted(map(str, missing)))}; finish the thread on the page"
         )
     return judgement

@@ -15,6 +15,10 @@ Kind = Literal["song", "artist", "album"]
 KINDS: tuple[Kind, ...] = ("song", "artist", "album")
 
 
+# The schema is part of the key of an answer. Another description would make every cached answer useless.
+_DESCRIPTION = "One item of an answer.\n\nAttributes:\n    name: As the text writes it.\n    type: What it is."
+
+
 class Mention(BaseModel):
     """One item of an answer.
 
@@ -23,7 +27,9 @@ class Mention(BaseModel):
         type: Kind of the entity.
     """
 
-    model_config = ConfigDict(strict=True, json_schema_extra={"additionalProperties": False})
+    model_config = ConfigDict(
+        strict=True, json_schema_extra={"additionalProperties": False, "description": _DESCRIPTION}
+    )
 
     name: str = Field(min_length=1, max_length=200)
     type: Kind

@@ -57,16 +57,16 @@ _PLAIN = re.compile(
 
 
 def withdrawal(line: Mapping[str, Any], *texts: str) -> str | None:
-    """Find the sign that a submission or a comment was taken back.
+    """Find the sign that a submission or a comment was withdrawn.
 
     Args:
         line: The parsed line of the dump.
-        texts: What stands in the place of its title, text or body, without blanks around.
+        texts: Title, text or body, without blanks around them.
 
     Returns:
         The first sign in this order: `marker` (`[deleted]`, `[removed]`), `notice` (a sentence in place of the text),
-        the name of the field that says it, `was_deleted_later`, `removal_type`. None where there is none, also where a
-        second look found restored what was gone at the first (`was_initially_deleted`).
+        the name of a set field, `was_deleted_later`, `removal_type`. None without a sign, and if a second capture
+        found the text restored (`was_initially_deleted`).
     """
     for text in texts:
         sign = text_sign(text)

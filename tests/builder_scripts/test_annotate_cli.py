@@ -86,10 +86,10 @@ def test_a_corpus_of_other_threads(corpus: Work) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"thread_id": "t3_0001"}, "the thread t3_0001 stands there twice"),
+        ({"thread_id": "t3_0001"}, "the thread t3_0001 appears twice"),
         ({"links": [{"video_id": "../../evil", "start_s": 0.0, "url": "u", "status": "new"}]}, "no id of a video"),
-        ({"links": [asdict(item().links[0])] * 2}, f"the video {video(0)} stands there twice"),
-        ({"entities": [asdict(item().entities[0])] * 2}, "the entity song: Song 0.0 stands there twice"),
+        ({"links": [asdict(item().links[0])] * 2}, f"the video {video(0)} appears twice"),
+        ({"entities": [asdict(item().entities[0])] * 2}, "the entity song: Song 0.0 appears twice"),
         ({"category": "musik"}, "line 1, category: "),
         ({"entities": [{"kind": "song"}]}, "line 1, entities.0.name: Field required"),
     ],
@@ -186,7 +186,7 @@ def test_labels_in_place_of_annotators(tmp_path: Path) -> None:
 
     for wrong, message in (
         ([judged(item(7))], "t3_0007 not in the work list"),
-        ([replace(labels[0], links=())], f"nobody judged {video(0)}, {video(1)}"),
+        ([replace(labels[0], links=())], f"no annotator judged {video(0)}, {video(1)}"),
         ([replace(labels[0], entities=judged(item(1)).entities)], "judged, but not in the work list"),
         (labels[:1], "1 of 2 threads are not judged: t3_0001"),
     ):

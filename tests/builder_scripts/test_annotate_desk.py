@@ -183,7 +183,7 @@ def test_a_thread_on_the_screen_is_not_taken_away(session: AnnotationSession) ->
 
 def test_what_a_page_may_not_ask(session: AnnotationSession) -> None:
     """Strangers and threads from nowhere are refused in words."""
-    with pytest.raises(UserError, match="nobody named Bob has joined"):
+    with pytest.raises(UserError, match="no annotator named Bob has joined"):
         session.view("Bob", None, "here")
     session.join("Ann")
     with pytest.raises(UserError, match="no thread t3_0063 in the work list"):

@@ -125,10 +125,10 @@ def test_a_thread_settled_as_something_else_leaves_the_rest_open() -> None:
 
 
 def test_music_that_nobody_judged_as_such() -> None:
-    """Settling as music what nobody judged as music is refused: its links have no verdict."""
+    """Settling as music what no annotator judged as music is refused: its links have no verdict."""
     one = replace(judged(THREAD, "other"), links=(), entities=())
     two = replace(one, category="pop culture")
-    with pytest.raises(UserError, match="settled as music, but nobody judged"):
+    with pytest.raises(UserError, match="settled as music, but no annotator judged"):
         settle([THREAD], votes(Ann=one, Bob=two), {question("category"): "music"})
 
 
@@ -187,11 +187,11 @@ def test_choices_are_numbered_and_counted(tmp_path: Path, found: list[Disagreeme
 @pytest.mark.parametrize(
     ("about", "settled", "message"),
     [
-        ("link", "maybe", "expected the number of a choice, valid, invalid or an address of YouTube"),
+        ("link", "maybe", "expected the number of a choice, valid, invalid or a YouTube URL"),
         ("link", "3", "settled is '3'"),
         ("entity", "yes", "expected the number of a choice, relevant or irrelevant"),
         ("added entity", "Newer", "leave out or an entity as kind: name"),
-        ("added link", "https://vimeo.com/1", "leave out or an address of YouTube"),
+        ("added link", "https://vimeo.com/1", "leave out or a YouTube URL"),
     ],
 )
 def test_what_cannot_be_an_answer(

@@ -71,7 +71,7 @@ def test_file_names_hold_nothing_that_was_typed(tmp_path: Path) -> None:
 
 def test_strangers_have_nothing(tmp_path: Path) -> None:
     """Only who has joined can save."""
-    with pytest.raises(UserError, match="nobody named 'Bob' has joined"):
+    with pytest.raises(UserError, match="no annotator named 'Bob' has joined"):
         AnnotationStore(tmp_path).save("Bob", answered(item()))
     assert AnnotationStore(tmp_path).answers("Bob") == {}
 

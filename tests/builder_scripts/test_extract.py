@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -370,3 +371,9 @@ def test_names_add_up_over_any_answers() -> None:
     counts = name_counts(found)
     assert counts.add_up()
     assert (counts.seen, counts.kept) == (9 + 2 + 0 + 0 + 0 + 2, 5 + 1 + 1)
+
+
+def test_the_schema_keeps_the_keys_of_answers() -> None:
+    """Answers are cached by a key that holds the schema, so words of a docstring must not change it."""
+    canonical = json.dumps(schema(REPLY_CAP), sort_keys=True).encode()
+    assert hashlib.sha256(canonical).hexdigest() == "0b831f8e36605c62a2d1d4bbc9a600aaaaa54b4ad2840687655eba77a6b57739"
