@@ -83,9 +83,8 @@ class LeaderboardData:
             UserError: There is none.
         """
         if fingerprint not in self.by_fingerprint:
-            raise UserError(
-                f"found predictions for other data {plain(fingerprint[:12])}), which this leaderboard does not have"
-            )
+            data = f"data (fingerprint {plain(fingerprint[:12])})"
+            raise UserError(f"found predictions for {data}, which this leaderboard does not have")
         return self.by_fingerprint[fingerprint]
 
     @property

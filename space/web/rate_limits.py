@@ -111,7 +111,7 @@ class Turns:
         with self._lock:
             waiting = self._inside - self.at_once
             if waiting >= self.queue:
-                reason = f"the queue already has {count(waiting, 'call')}"
+                reason = f"the queue is full with {count(waiting, 'call')}"
                 raise TryLaterError(reason, waiting * self.takes_s / self.at_once)
             self._inside += 1
         try:

@@ -198,7 +198,7 @@ def test_listen_to_a_thread(visitor: Visitor) -> None:
 
 
 def test_links_lead_to_their_place(visitor: Visitor, browser: Browser, board: Server) -> None:
-    """What the address bar shows can be sent to somebody else; going back goes back; a reload stays."""
+    """A URL can be sent to another user; going back goes back; a reload stays."""
     page = visitor.go("")
     visitor.click(".board a.name >> nth=2")
     name, row = page.inner_text("#details h2"), page.url

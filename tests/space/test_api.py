@@ -46,7 +46,7 @@ class Server:
     """A board that listens.
 
     Attributes:
-        desk: What answers.
+        service: The leaderboard.
         url: Its address.
         client: A client of it.
     """
@@ -284,7 +284,7 @@ def test_costly_calls_take_turns(tmp_path: Path) -> None:
     )
     with service._turns.turn():
         for call in calls:
-            with pytest.raises(TryLaterError, match="in the queue already"):
+            with pytest.raises(TryLaterError, match="the queue is full"):
                 call()
     assert not service.board.snapshot().rows
 

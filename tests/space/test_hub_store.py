@@ -53,7 +53,7 @@ def path_of(one: Submission) -> str:
 
 
 def times_committed(hub: FakeHub) -> Counter[str]:
-    """How often each path was written to the repository."""
+    """Count the writes of each path to the repository."""
     return Counter(path for commit in hub.commits for path in commit.added)
 
 
@@ -230,7 +230,7 @@ def put_in_process(hub: FakeHub, tmp_path: Path) -> Callable[[Submission], subpr
 def test_killed_between_disk_and_commit(
     hub: FakeHub, open_store: Open, put_in_process: Callable[[Submission], subprocess.Popen[str]], made: bool
 ) -> None:
-    """What a killed process has acknowledged as queued is committed once by the next."""
+    """The next process commits once what a killed process has acknowledged as queued."""
     one = submission()
     hub.faults.append(Fault("/commit/", 503, times=1000, retry_after=60, after=made))
     process = put_in_process(one)
@@ -296,7 +296,7 @@ def test_killed_in_a_storm(hub: FakeHub, open_store: Open, tmp_path: Path) -> No
 
 
 def test_a_name_that_is_none() -> None:
-    """What no repository can be called is told at the start, and never becomes a path."""
+    """An invalid repository name is refused at the start, and never becomes a path."""
     with pytest.raises(UserError, match=r"RESULTS_REPO is '\.\./\.\.', expected owner/name"):
         ResultsRepo("../..", TOKEN)
 
@@ -369,7 +369,7 @@ def test_what_others_committed(hub: FakeHub, open_store: Open) -> None:
 
 
 def test_the_owner_withdraws(hub: FakeHub, open_store: Open) -> None:
-    """What the owner removes from the repository leaves the board and is not committed again."""
+    """A file that the owner removes from the repository leaves the leaderboard and is not committed again."""
     store, one, other = open_store(), submission(), submission("other")
     assert [store.put(each).state for each in (one, other)] == ["stored", "stored"]
     del hub.repos[PAGE][path_of(one)]

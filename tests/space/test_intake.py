@@ -58,7 +58,7 @@ def said(upload: bytes, data: LeaderboardData, form: SubmissionForm = FORM, **op
     ids=["plain", "gzip", "two gzip members", "zip", "zip of macOS", "stored zip", "BOM and CRLF"],
 )
 def test_a_file_is_read_however_it_is_packed(upload: bytes, data: LeaderboardData) -> None:
-    """What it is, is told by its content."""
+    """The content decides the format, not the file name."""
     assert {row.thread_id: row.ranking for row in taken(upload, data).submission.predictions} == {
         row.thread_id: row.ranking for row in ranked()
     }
@@ -126,7 +126,7 @@ def test_sizes_that_a_zip_states_prove_nothing(data: LeaderboardData) -> None:
     ],
 )
 def test_limits(limits: Limits, upload: bytes, words: str, data: LeaderboardData) -> None:
-    """What is just allowed is taken, and one byte more is refused with the limit."""
+    """An upload at a limit is accepted. One byte more is refused, and the message states the limit."""
     if words:
         assert words in said(upload, data, limits=limits)
     else:

@@ -41,7 +41,7 @@ def refusal(hub: FakeHub, repo: Any, kind: Any = "dataset", limits: Limits = LIM
 
 @pytest.mark.parametrize(("kind", "page"), [("dataset", "datasets/team/run"), ("model", "team/run")])
 def test_both_files_are_read(kind: str, page: str, hub: FakeHub) -> None:
-    """What they say is a submission without a form, linked to the commit that was read."""
+    """They are a submission without a form, linked to the commit that was read."""
     hub.repos[page] = GOOD
     found = fetch("team/run", kind, LIMITS, endpoint=hub.endpoint)
     assert found.link == f"https://huggingface.co/{page}/tree/{hub.commit_id(page)}"

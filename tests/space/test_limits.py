@@ -84,7 +84,7 @@ def test_turns_wait_and_the_queue_ends() -> None:
     second.start()
     while turns._inside < 2:
         time.sleep(0.001)
-    with pytest.raises(TryLaterError, match="the queue already has 1 call; try again in 3 s"), turns.turn():
+    with pytest.raises(TryLaterError, match="the queue is full with 1 call; try again in 3 s"), turns.turn():
         pass
     go.set()
     first.join()

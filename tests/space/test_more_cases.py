@@ -1,4 +1,4 @@
-"""Bad files at the desk: nothing is kept and nothing is written; good ones of the same moment are told apart."""
+"""Bad files: nothing is stored or written. Two submissions in the same moment are two rows."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_requirements() -> None:
 
 
 def test_runs_by_itself(hub: FakeHub, tmp_path: Path) -> None:
-    """What was pushed starts from its own folder and answers, with no module of this checkout."""
+    """The pushed Space starts from its own folder and answers, with no module of this checkout."""
     evaluate(PUSH, tmp_path / "home", cwd=CHECKOUT, **online(hub))
     for path, content in hub.repos[PAGE].items():
         file = tmp_path / "space" / path

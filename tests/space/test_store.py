@@ -28,7 +28,7 @@ _FORK = multiprocessing.get_context("fork")  # a process that has imported every
 
 
 def test_round_trip(store: LocalStore) -> None:
-    """What is put is what is got, in every field."""
+    """A stored submission is read back with every field."""
     sent = replace(
         submission(outcomes={"ok": 6}, extra={"protocol_note": "x"}, settings={"k": [1, None]}),
         link="https://example.org", description="Beyonc\u00e9 \u2028 \U0001f3b7", partial=True,
@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_set_aside(store: LocalStore) -> None:
 
 
 def test_a_changed_file_is_seen(store: LocalStore) -> None:
-    """What is remembered of a file holds only as long as the file is the same."""
+    """A cached entry is valid only while its file is unchanged."""
     sent = submission()
     store.put(sent)
     assert len(store.entries()) == 1

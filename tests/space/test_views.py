@@ -118,7 +118,7 @@ def test_a_link_shows_its_host_and_hands_on_nothing() -> None:
 
 
 def test_an_address_survives_the_way_through_a_query_string() -> None:
-    """What is written into an address is read out of it; what is no choice, or no text, is as if not given."""
+    """An address is read back from its query string. Invalid choices and values that are no text are ignored."""
     address = Address(tab="genres", genre="Jazz", metric="mrr", find="a&b=c", compare="k1,k2")
     assert Address.read(dict(parse_qsl(address.to()[1:]))) == address
     assert Address.read({"tab": "admin", "sort": "<b>", "genre": 3, "order": None, "unknown": "x"}) == Address()
@@ -209,7 +209,7 @@ def test_filters(page: Page, changes: dict[str, str], expected: object) -> None:
 
 
 def test_a_new_row_is_on_the_table_at_once(tmp_path: Path, page: Page) -> None:
-    """What was rendered before a submission is not shown after it."""
+    """A table rendered before a submission is not shown after it."""
     data = page.board.data
     store = LocalStore(tmp_path)
     store.put(submission(data.designs[0].references, 1))
@@ -336,7 +336,7 @@ def test_a_thread_shows_rankings_by_the_rule_of_the_scores(page: Page, service: 
 
 
 def test_clips_are_files_named_by_their_content(page: Page) -> None:
-    """What is played lies in one folder of its own, and asking twice makes nothing new."""
+    """Clips are in a folder of their own, and a second request writes no new file."""
     thread = page.dataset.threads[0].thread_id
     clips = page.dataset.clips(thread)
     assert len(clips) == 2
@@ -509,7 +509,7 @@ def test_words_are_read_where_no_sound_comes_with_them(tmp_path: Path) -> None:
 
 
 def test_pools_of_another_design_have_a_table_of_their_own(board: Board, page: Page) -> None:
-    """Where there are several designs one can be chosen; rows and chance are those of the chosen one."""
+    """With several pool designs one can be chosen. Rows and chance are those of the chosen one."""
     wider = board.data.design("wider")
     for made in (
         toy.submission(),

@@ -34,7 +34,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> LeaderboardService:
 
 
 def test_programs_see_the_endpoints_and_nothing_of_the_page(service: LeaderboardService) -> None:
-    """What the page itself calls is not offered; every endpoint for programs is."""
+    """Calls of the page are private; every endpoint for programs is public."""
     blocks = build(service, Page(service.board, DatasetThreads(service.settings.dataset)))
     named = set(blocks.get_api_info()["named_endpoints"])
     assert {"/submit", "/score", "/leaderboard", "/predictions"} <= named
