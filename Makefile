@@ -26,7 +26,7 @@ demo: $(VENV)/.done
 test: $(VENV)/.done
 	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser -m 'not figures'
 
-# For the inner loop: the test files in tests/fast.txt, 2,000 tests in about 40 s on two cores.
+# For the inner loop: the test files in tests/fast.txt, 2,000 tests in about 45 s on two quiet cores.
 test-fast: $(VENV)/.done
 	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -q -n auto --dist load -m 'not figures' @tests/fast.txt
 
