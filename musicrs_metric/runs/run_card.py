@@ -128,8 +128,8 @@ def write_run_card(path: str | Path, card: RunCard) -> None:
         ValueError: A number in it is not finite, or `read_run_card` would refuse it.
     """
     values = asdict(card)
-    kept = {key: value for key, value in values.pop("extra").items() if key not in values}
-    text = to_json(values | kept, indent=2)
+    extra = {key: value for key, value in values.pop("extra").items() if key not in values}
+    text = to_json(values | extra, indent=2)
     card_from_values(strict_json(text), Path(path))
     write_text(path, [text, "\n"])
 
