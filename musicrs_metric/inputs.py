@@ -32,8 +32,8 @@ def string_lists(name: str, column: Any) -> list[list[str] | tuple[str, ...]]:
         kinds = set(map(type, row))
         if kinds <= _TEXT:
             continue
-        place, item = next((j, item) for j, item in enumerate(row) if type(item) not in _TEXT)
-        raise ValueError(f"{name}[{i}][{place}] is {show(item)}, expected text: a title as the pool writes it")
+        position, item = next((j, item) for j, item in enumerate(row) if type(item) not in _TEXT)
+        raise ValueError(f"{name}[{i}][{position}] is {show(item)}, expected text: a title as the pool writes it")
     return rows
 
 

@@ -260,10 +260,10 @@ class _Columns:
         interval = method = None
         reason = "not asked for" if self.confidence is None else why_no_interval(len(values))
         if self.confidence is not None:
-            found = mean_intervals(values, confidence=self.confidence, resamples=self.resamples, seed=self.seed)
-            if found is not None:
-                pairs = zip(found.low.tolist(), found.high.tolist(), strict=True)
-                interval, method = dict(zip(self.names, pairs, strict=True)), found.method
+            intervals = mean_intervals(values, confidence=self.confidence, resamples=self.resamples, seed=self.seed)
+            if intervals is not None:
+                pairs = zip(intervals.low.tolist(), intervals.high.tolist(), strict=True)
+                interval, method = dict(zip(self.names, pairs, strict=True)), intervals.method
         drawn = {} if method is None else {"resamples": self.resamples, "seed": self.seed, "interval_method": method}
         return Scores(
             values=self._means(values),

@@ -58,11 +58,11 @@ def compare_metric(
     s, values = len(systems), selection.whole.values
     a, b = all_pairs(s)
     copies = np.array([are_copies(systems[i], systems[j]) for i, j in zip(a, b, strict=True)])
-    found = _without_width(compare_pairs(a, b, selection.whole, confidence=settings.confidence), copies)
+    statistics = _without_width(compare_pairs(a, b, selection.whole, confidence=settings.confidence), copies)
     effects = _effects(a, b, selection, copies, settings)
     different = np.zeros((s, s), dtype=bool)
-    different[a, b] = different[b, a] = found.p_t_holm <= settings.alpha
-    typical_sd = float(np.median(found.sd))
+    different[a, b] = different[b, a] = statistics.p_t_holm <= settings.alpha
+    typical_sd = float(np.median(statistics.sd))
     return MetricComparison(
         chance=float(values.mean(axis=0)[s]) if values.shape[1] > s else None,
         standings=tuple(
@@ -78,7 +78,7 @@ def compare_metric(
             )
         ),
         pairs=tuple(
-            _pair(systems[a[i]].name, systems[b[i]].name, found, i, len(values), effects[i], settings)
+            _pair(systems[a[i]].name, systems[b[i]].name, statistics, i, len(values), effects[i], settings)
             for i in range(len(a))
         ),
         detectable=detectable_difference(typical_sd, len(values), alpha=settings.alpha, power=settings.power),
@@ -88,43 +88,43 @@ def compare_metric(
     )
 
 
-def _pair(a: str, b: str, found: Pairs, i: int, n: int, by: Effects, settings: Settings) -> Pair:
+def _pair(a: str, b: str, statistics: Pairs, i: int, n: int, by: Effects, settings: Settings) -> Pair:
     return Pair(
         a=a,
         b=b,
-        difference=float(found.difference[i]),
-        interval=bounds_or_none(found.low[i], found.high[i]),
-        t=_number(found.t[i]),
-        p_t=float(found.p_t[i]),
-        p_t_holm=float(found.p_t_holm[i]),
-        p_flip=float(found.p_flip[i]),
-        p_flip_holm=float(found.p_flip_holm[i]),
-        significant=bool(found.p_t_holm[i] <= settings.alpha),
-        wins=int(found.wins[i]),
-        ties=int(found.ties[i]),
-        losses=int(found.losses[i]),
-        detectable=detectable_difference(float(found.sd[i]), n, alpha=settings.alpha, power=settings.power),
+        difference=float(statistics.difference[i]),
+        interval=bounds_or_none(statistics.low[i], statistics.high[i]),
+        t=_number(statistics.t[i]),
+        p_t=float(statistics.p_t[i]),
+        p_t_holm=float(statistics.p_t_holm[i]),
+        p_flip=float(statistics.p_flip[i]),
+        p_flip_holm=float(statistics.p_flip_holm[i]),
+        significant=bool(statistics.p_t_holm[i] <= settings.alpha),
+        wins=int(statistics.wins[i]),
+        ties=int(statistics.ties[i]),
+        losses=int(statistics.losses[i]),
+        detectable=detectable_difference(float(statistics.sd[i]), n, alpha=settings.alpha, power=settings.power),
         by=by,
     )
 
 
-def _without_width(found: Pairs, copies: Mask) -> Pairs:
+def _without_width(statistics: Pairs, copies: Mask) -> Pairs:
     """Copies of one file do not differ on any thread."""
-    point = copies & ~np.isnan(found.low)
-    return found._replace(low=np.where(point, 0.0, found.low), high=np.where(point, 0.0, found.high))
+    point = copies & ~np.isnan(statistics.low)
+    return statistics._replace(low=np.where(point, 0.0, statistics.low), high=np.where(point, 0.0, statistics.high))
 
 
 def _effects(a: Ints, b: Ints, selection: Selection, copies: Mask, settings: Settings) -> list[Effects]:
     """Return the effect of each pair in each group."""
     effects: list[Effects] = [{} for _ in a]
     for (grouping, group), part in selection.parts.items():
-        found = _without_width(compare_pairs(a, b, part, confidence=settings.confidence), copies)
+        statistics = _without_width(compare_pairs(a, b, part, confidence=settings.confidence), copies)
         n = len(part.values)
         for i, by in enumerate(effects):
             by.setdefault(grouping, {})[group] = Effect(
                 n=n,
-                difference=float(found.difference[i]),
-                interval=bounds_or_none(found.low[i], found.high[i]),
+                difference=float(statistics.difference[i]),
+                interval=bounds_or_none(statistics.low[i], statistics.high[i]),
                 small=n < SMALL_GROUP,
                 interval_method=method_of(n, large=False),
                 interval_reason=why_no_interval(n),

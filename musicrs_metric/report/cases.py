@@ -42,13 +42,13 @@ def choose(data: ReportData) -> dict[str, str]:
     """
     values = np.stack([run.system.table.values[METRIC] for run in data.runs])
     sizes = np.array([len(items) for items in data.references.ground_truth])
-    kept = np.flatnonzero((sizes > 0) & (sizes >= np.median(sizes)))
-    if not len(kept):
+    eligible = np.flatnonzero((sizes > 0) & (sizes >= np.median(sizes)))
+    if not len(eligible):
         return {}
     single = len(values) == 1
     spread = values[0] if single else values.max(axis=0) - values.min(axis=0)
-    most = int(kept[np.argmax(spread[kept])])
-    least = int(min(kept, key=lambda i: (spread[i], values[:, i].mean())))
+    most = int(eligible[np.argmax(spread[eligible])])
+    least = int(min(eligible, key=lambda i: (spread[i], values[:, i].mean())))
     measure = numbers.measure_label(METRIC)
     reasons = (
         (f"its highest {measure}", f"its lowest {measure}")
@@ -92,31 +92,34 @@ def case_section(
     embedded: dict[str, ClipAudio] = {}
     cases = []
     for thread_id, why in chosen.items():
-        place = data.references.position[thread_id]
-        thread = data.rows[place]
+        position = data.references.position[thread_id]
+        thread = data.rows[position]
         sounds = tuple(_sounds(thread_id, thread, clips.get(thread_id, ()), embedded))
         answers = tuple(
-            _answer(run, found.get(thread_id), data.references, place)
+            _answer(run, found.get(thread_id), data.references, position)
             for run, found in zip(data.runs, predictions, strict=True)
         )
-        cases.append(_case(data, place, why, sounds, answers))
+        cases.append(_case(data, position, why, sounds, answers))
     return Section("cases", "Cases: single threads, system by system", tuple(cases)), embedded
 
 
-def _case(data: ReportData, place: int, why: str, sounds: tuple[Sound, ...], answers: tuple[Answer, ...]) -> Case:
-    references, thread = data.references, data.rows[place]
-    candidates, truth = references.candidates[place], references.ground_truth[place]
+def _case(data: ReportData, position: int, why: str, sounds: tuple[Sound, ...], answers: tuple[Answer, ...]) -> Case:
+    references, thread = data.references, data.rows[position]
+    candidates, truth = references.candidates[position], references.ground_truth[position]
     gold = relevant_positions(Pool(candidates), truth)
-    facts = [("Subreddit", f"r/{references.groups['subreddit'][place]}"), ("Genre", references.groups["genre"][place])]
+    facts = [
+        ("Subreddit", f"r/{references.groups['subreddit'][position]}"),
+        ("Genre", references.groups["genre"][position]),
+    ]
     if thread.get("query"):
         facts.append(("Query", thread["query"]))
     if thread.get("submission_entities"):
         facts.append(("Named by the asker", "; ".join(thread["submission_entities"])))
     chance = data.runs[0].system.table.chance
     if chance is not None:
-        facts.append(("Chance level", _scores({name: float(chance[name][place]) for name in _SHOWN})))
+        facts.append(("Chance level", _scores({name: float(chance[name][position]) for name in _SHOWN})))
     return Case(
-        title=f"Thread {references.thread_ids[place]}",
+        title=f"Thread {references.thread_ids[position]}",
         why=why,
         facts=tuple(facts),
         sounds=sounds,
@@ -128,14 +131,14 @@ def _case(data: ReportData, place: int, why: str, sounds: tuple[Sound, ...], ans
     )
 
 
-def _answer(run: ReportRun, prediction: Prediction | None, references: References, place: int) -> Answer:
+def _answer(run: ReportRun, prediction: Prediction | None, references: References, position: int) -> Answer:
     if prediction is None:
         return Answer(run.label, "no prediction for this thread; it scores 0", ())
     values = run.system.table.values
-    summary = _scores({name: float(values[name][place]) for name in _SHOWN})
+    summary = _scores({name: float(values[name][position]) for name in _SHOWN})
     if prediction.outcome not in (None, "ok"):
         summary += f"; outcome: {prediction.outcome}"
-    judged = judge(prediction.ranking, references.candidates[place], references.ground_truth[place])
+    judged = judge(prediction.ranking, references.candidates[position], references.ground_truth[position])
     return Answer(run.label, summary, tuple(judged[:DEPTH]))
 
 
@@ -155,19 +158,19 @@ def judge(ranking: Sequence[str], candidates: Sequence[str], ground_truth: Seque
     seen: set[int] = set()
     items: list[Item] = []
     for text in ranking:
-        place = pool.resolve(text)
-        if place in seen:
+        position = pool.resolve(text)
+        if position in seen:
             continue
-        state: ItemState = "unknown" if place is None else "hit" if place in gold else "miss"
-        if place is not None:
-            seen.add(place)
+        state: ItemState = "unknown" if position is None else "hit" if position in gold else "miss"
+        if position is not None:
+            seen.add(position)
         items.append(Item(str(len(items) + 1), text, state))
     return items
 
 
 def relevant_positions(pool: Pool, ground_truth: Sequence[str]) -> set[int]:
     """Return the positions of the ground truth in the pool."""
-    return {place for place in map(pool.resolve, ground_truth) if place is not None}
+    return {position for position in map(pool.resolve, ground_truth) if position is not None}
 
 
 def _scores(values: Mapping[str, float]) -> str:

@@ -42,10 +42,10 @@ def mrr_section(data: ReportData) -> Section:
 
 def _panel(data: ReportData, runs: Sequence[ReportRun], genre: str, marks: tuple[float, ...]) -> Panel:
     scores = [scores_on(run, genre) for run in runs]
-    bounds = [(found.interval or {}).get(METRIC) for found in scores]
+    bounds = [(of_run.interval or {}).get(METRIC) for of_run in scores]
     series = Series(
         "",
-        tuple(found.values[METRIC] for found in scores),
+        tuple(of_run.values[METRIC] for of_run in scores),
         low=tuple(None if bound is None else bound[0] for bound in bounds),
         high=tuple(None if bound is None else bound[1] for bound in bounds),
     )
@@ -75,13 +75,13 @@ def _table(data: ReportData, columns: Sequence[str]) -> Table:
     )
     lines = []
     for run in data.runs:
-        found = [scores_on(run, genre) for genre in columns]
+        scores_by_column = [scores_on(run, genre) for genre in columns]
         cells = [
             Cell(
                 (Part(numbers.percent(scores.values[METRIC])),),
                 numbers.percent_bounds((scores.interval or {}).get(METRIC)),
             )
-            for scores in found
+            for scores in scores_by_column
         ]
         lines.append(Row((cell(run.label), *cells)))
     heads = (Column("System", "left"), *(Column(genre) for genre in columns))

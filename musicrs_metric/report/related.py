@@ -53,9 +53,9 @@ def _examples(data: ReportData) -> Table:
 
 def _example_rows(data: ReportData) -> Iterator[Row]:
     for example in examples():
-        place = data.references.position.get(example.thread_id)
+        position = data.references.position.get(example.thread_id)
         query, truth = numbers.UNDEFINED, numbers.UNDEFINED
-        if place is not None:
-            query = data.rows[place].get("query") or numbers.UNDEFINED
-            truth = "; ".join(data.references.ground_truth[place][:_SHOWN])
+        if position is not None:
+            query = data.rows[position].get("query") or numbers.UNDEFINED
+            truth = "; ".join(data.references.ground_truth[position][:_SHOWN])
         yield row(example.exhibit, example.genre, example.thread_id, query, truth)

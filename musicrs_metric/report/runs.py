@@ -54,7 +54,7 @@ class ReportRun:
 
     def predictions(self) -> dict[str, Prediction]:
         """Read the predictions again, by thread id."""
-        return {found.thread_id: found for found in read_predictions(self.folder / PREDICTIONS).predictions}
+        return {each.thread_id: each for each in read_predictions(self.folder / PREDICTIONS).predictions}
 
 
 def read_runs(
@@ -82,7 +82,7 @@ def read_runs(
     Raises:
         UserError: A file that is refused, a run on other data, or one that lacks predictions.
     """
-    found = []
+    loaded = []
     for folder in folders:
         step(f"reading {folder.name}")
         run = load_runs([folder], references, HEADLINE)[0]
@@ -93,8 +93,8 @@ def read_runs(
                 f"{folder}: no prediction for {n_missing} of {len(references)} threads; finish the run, exclude "
                 "it, or give --partial to count them as 0"
             )
-        found.append((folder, run.card, run.system, run.warnings))
-    names = _labels([(card, folder) for folder, card, *_ in found])
+        loaded.append((folder, run.card, run.system, run.warnings))
+    names = _labels([(card, folder) for folder, card, *_ in loaded])
     runs = [
         ReportRun(
             folder,
@@ -103,7 +103,7 @@ def read_runs(
             summarise(system.table, groups=references.groups, seed=seed, resamples=resamples),
             warnings,
         )
-        for (folder, card, system, warnings), name in zip(found, names, strict=True)
+        for (folder, card, system, warnings), name in zip(loaded, names, strict=True)
     ]
     first_seen = {run.card.name: i for i, run in reversed(list(enumerate(runs)))}
     return sorted(
@@ -144,13 +144,13 @@ def _data(card: RunCard) -> str:
 
 def results(runs: Sequence[ReportRun]) -> list[Result]:
     """Return the runs as cells of Table 1, the form of the paper's own figures."""
-    found = []
+    table_cells = []
     for run in runs:
         cells = {OVERALL: run.scores} | run.scores.by["genre"]
         for genre, scores in cells.items():
             values = {metric: scores.values[metric] or 0.0 for metric in HEADLINE}
-            found.append(Result(run.card.name, run.card.paradigm, run.card.modality, genre, values))
-    return found
+            table_cells.append(Result(run.card.name, run.card.paradigm, run.card.modality, genre, values))
+    return table_cells
 
 
 def _labels(cards: Sequence[tuple[RunCard, Path]]) -> list[str]:

@@ -68,10 +68,10 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
+        where = self.file if self.line is None else f"{self.file}, line {self.line}"
         about = [f"thread {plain(self.thread)}"] if self.thread is not None else []
         about += [f"field {self.field!r}"] if self.field is not None else []
-        return ": ".join([place, *([", ".join(about)] if about else []), self.message])
+        return ": ".join([where, *([", ".join(about)] if about else []), self.message])
 
 
 class PredictionError(UserError):
@@ -120,14 +120,14 @@ def parse_line(text: str | bytes, *, file: str = "prediction", line: int | None 
     """
     try:
         text = text if isinstance(text, str) else text.decode()
-        found = strict_json(text)
+        record = strict_json(text)
     except UnicodeDecodeError as error:
         return Line(None, [Fault(file, line, None, None, f"not UTF-8 (byte {error.start + 1} of the line)")])
     except ValueError as error:
         return Line(None, _explain(str(text), error, file, line))
-    if not isinstance(found, dict):
-        return Line(None, [Fault(file, line, None, None, f"found {show(found)}; {EXPECTED}")])
-    values, faults = _judge(found, file, line)
+    if not isinstance(record, dict):
+        return Line(None, [Fault(file, line, None, None, f"found {show(record)}; {EXPECTED}")])
+    values, faults = _judge(record, file, line)
     if faults:
         return Line(None, faults)
     scores = values.get("scores")
@@ -138,7 +138,7 @@ def parse_line(text: str | bytes, *, file: str = "prediction", line: int | None 
         outcome=values.get("outcome"),
         n_answered=values.get("n_answered"),
     )
-    return Line(prediction, [], tuple(key for key in found if key not in FIELDS and key not in _ALIASES))
+    return Line(prediction, [], tuple(key for key in record if key not in FIELDS and key not in _ALIASES))
 
 
 def prediction_fields(prediction: Prediction) -> dict[str, Any]:
@@ -178,30 +178,32 @@ def format_line(prediction: Prediction) -> str:
 def _explain(text: str, error: ValueError, file: str, line: int | None) -> list[Fault]:
     """Explain why a line is not JSON. If NaN or Infinity is the only reason, name the field that holds it."""
     try:
-        found = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    faults = _judge(found, file, line)[1] if isinstance(found, dict) else []
+        record = None
+    faults = _judge(record, file, line)[1] if isinstance(record, dict) else []
     reason = f"{error.msg}, character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
     return faults or [Fault(file, line, None, None, f"not JSON ({reason})")]
 
 
-def _judge(found: dict[str, Any], file: str, line: int | None) -> tuple[dict[str, Any], list[Fault]]:
-    values, problems = _by_field(found)
-    for name, problem in _problems(values, list(found)):
+def _judge(record: dict[str, Any], file: str, line: int | None) -> tuple[dict[str, Any], list[Fault]]:
+    values, problems = _by_field(record)
+    for name, problem in _problems(values, list(record)):
         problems.setdefault(name, problem)
     thread = values.get("thread_id")
     thread = thread if isinstance(thread, str) else None
     return values, [Fault(file, line, name, thread, problem) for name, problem in problems.items()]
 
 
-def _by_field(found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def _by_field(record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Replace aliases by the names of the fields. Two names of one field must agree. Null means absent."""
-    values: dict[str, Any] = {name: found[name] for name in FIELDS if name in found}
+    values: dict[str, Any] = {name: record[name] for name in FIELDS if name in record}
     problems: dict[str, str] = {}
     for alias, name in _ALIASES.items():
-        if alias in found and values.setdefault(name, found[alias]) != found[alias]:
-            problems[name] = f"found {show(values[name])} and, as {alias!r}, {show(found[alias])}; expected one of them"
+        if alias in record and values.setdefault(name, record[alias]) != record[alias]:
+            problems[name] = (
+                f"found {show(values[name])} and, as {alias!r}, {show(record[alias])}; expected one of them"
+            )
     return {name: value for name, value in values.items() if value is not None}, problems
 
 
@@ -235,12 +237,12 @@ def _problems(values: dict[str, Any], keys: list[str]) -> Iterator[tuple[str, st
 def _ranking_problem(ranking: Any) -> str | None:
     if not isinstance(ranking, list | tuple):
         return f"found {show(ranking)}, expected {_A_RANKING}"
-    for place, item in enumerate(ranking, 1):
+    for position, item in enumerate(ranking, 1):
         if not isinstance(item, str):
-            return f"item {place} is {show(item)}, expected text"
+            return f"item {position} is {show(item)}, expected text"
         # Only what starts with neither letter nor digit can be blank, and most titles start with one.
         if not item[:1].isalnum() and not normalise(item).strip():
-            return f"item {place} is {show(item)}, which names nothing; expected a title"
+            return f"item {position} is {show(item)}, which names nothing; expected a title"
     if not is_unicode("".join(ranking)):
         return "holds half a surrogate pair, which no file can store; expected Unicode text"
     return None
@@ -249,10 +251,10 @@ def _ranking_problem(ranking: Any) -> str | None:
 def _scores_problem(scores: Any, length: int | None) -> str | None:
     if not isinstance(scores, list | tuple):
         return f"found {show(scores)}, expected a list of finite numbers"
-    for place, value in enumerate(scores, 1):
+    for position, value in enumerate(scores, 1):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not abs(value) <= float_info.max:  # false for NaN as well
-            return f"item {place} is {show(value)}, expected a finite number"
+            return f"item {position} is {show(value)}, expected a finite number"
     if length is not None and len(scores) != length:
         return f"found {len(scores)} scores, expected one per item of the ranking ({length})"
     return None

@@ -154,12 +154,12 @@ def rankings_for(
     """
     rankings: list[Sequence[str] | None] = [None] * len(references)
     for prediction in predictions.predictions if isinstance(predictions, PredictionFile) else predictions:
-        place = references.position.get(prediction.thread_id)
-        if place is None:
+        position = references.position.get(prediction.thread_id)
+        if position is None:
             raise UserError(f"thread {plain(prediction.thread_id)}: {_not_in(references)}")
-        if rankings[place] is not None:
+        if rankings[position] is not None:
             raise UserError(f"thread {plain(prediction.thread_id)}: given twice, expected one prediction per thread")
-        rankings[place] = prediction.ranking
+        rankings[position] = prediction.ranking
     return rankings
 
 

@@ -141,8 +141,8 @@ def format_run_card(card: RunCard, file: Path = Path(RUN_CARD)) -> str:
         ValueError: A number in it is not finite, or `read_run_card` would refuse it.
     """
     values = asdict(card)
-    further = {key: value for key, value in values.pop("extra").items() if key not in values}
-    text = to_json(values | further, indent=2)
+    extra = {key: value for key, value in values.pop("extra").items() if key not in values}
+    text = to_json(values | extra, indent=2)
     card_from_values(strict_json(text), file)
     return text
 
