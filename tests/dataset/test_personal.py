@@ -41,7 +41,7 @@ def test_forms(text: str, kind: str, what: str) -> None:
     for around in ("{}", "so {} there", "({})", "**{}**.", "{}, and", "\n{}\n", "この {} 曲"):
         written = around.format(text)
         (place,) = find_personal(written)
-        assert (place.kind, place.what) == (kind, what)
+        assert (place.kind, place.value) == (kind, what)
         left = redact(written)
         assert text not in left
         assert find_personal(left) == []
