@@ -244,7 +244,7 @@ def test_only_leftovers_of_builds_are_cleared_away(tmp_path: Path) -> None:
 def test_a_link_is_not_built_over(tmp_path: Path) -> None:
     """A link in the place of the folder is refused, whether it leads anywhere or not."""
     (tmp_path / "musicrs").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(UserError, match="a link, which a build would replace"):
+    with pytest.raises(UserError, match="a symbolic link, which a build would replace"):
         build(TINY, tmp_path, about=ABOUT)
 
 
