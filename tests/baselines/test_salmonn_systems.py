@@ -147,7 +147,7 @@ def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
 
 
 def test_memory_counts_beams_and_the_audio_encoder_as_they_are() -> None:
-    """The 12.6 GiB of Vicuna 7B double in float32; the 2.8 GiB of the audio encoder do not. Four beams have four caches.
+    """The 12.6 GiB of Vicuna 7B double in float32; the 2.8 GiB of the encoder do not. Four beams have four caches.
 
     1,024 tokens of 512 KiB are half a GiB, in float32 one.
     """
