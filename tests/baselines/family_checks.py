@@ -134,7 +134,7 @@ def check_completions(language_model: TransformersModel) -> None:
 
 
 def check_tokens(language_model: TransformersModel, lengths: Sequence[float] = (0.1, 1.0, 7.77, 29.99, 30.0)) -> None:
-    """No prompt takes more tokens than the ears declare, whatever it holds; so a plan that fits does fit."""
+    """No prompt takes more tokens than its limits declare, so a plan that fits does fit."""
     rate, limits = language_model.limits.sampling_rate, language_model.limits
     clips = tuple(tone(seconds, rate) for seconds in lengths)
     groups = [(clip,) for clip in clips] + ([clips] if limits.several_clips else [])
@@ -155,8 +155,8 @@ def family_data(modality: Modality) -> Data:
         "t3": (Clip(b"no sound", "broken.wav", "AAAAAAAAAAA", 0.0, 3.0),),
     }
     text = None if modality == "audio_only" else REQUEST
-    heard = {name: None if modality == "query_only" else clips for name, clips in sounds.items()}
-    threads = [thread(name, NAMES, [NAMES[0]], clips=clips, query=text) for name, clips in heard.items()]
+    used_audio = {name: None if modality == "query_only" else clips for name, clips in sounds.items()}
+    threads = [thread(name, NAMES, [NAMES[0]], clips=clips, query=text) for name, clips in used_audio.items()]
     return Data(threads, as_references(threads, "toy", modality))
 
 

@@ -67,7 +67,7 @@ def test_a_system_that_lacks_a_package_says_so(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_show_says_what_a_user_has_to_know() -> None:
-    """Memory of large weights, what stands for an option that is not given, and what a server cannot do."""
+    """Memory of large weights, the effective value of a missing option, and the protocols that no server supports."""
     lines = list(system_lines("qwen2_audio"))
     # 8.4 billion parameters of two bytes
     assert next(line for line in lines if line.startswith("memory: ")).startswith("memory: 15.6 GiB for the weights")
@@ -133,7 +133,7 @@ def test_a_run_prints_the_score_with_chance(mini: Path, tmp_path: Path, command:
 
 
 def test_the_first_system_of_ones_own_runs_as_written(mini: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    """The class and the line at the top of `baselines.system`, copied to a folder beside a dataset."""
+    """The class and the command at the top of `baselines.system`, copied to a folder next to a dataset."""
     text = system.__doc__ or ""
     code = textwrap.dedent("\n".join(re.findall(r"^(?: {4}.*)?$", text, re.MULTILINE)))
     (tmp_path / "mine.py").write_text(code)
@@ -198,4 +198,4 @@ def test_the_demo_ends_in_one_table(tmp_path: Path, command: Command) -> None:
         assert n == "28"
         assert (verdict, reads) != ("above", "labels")
     assert {rows[name][-1] for name in ("minilm", "minilm --center", *given)} == {"above"}
-    assert "Installed" not in done.stdout  # HF_HOME lies elsewhere: the toy must not take the place of real data
+    assert "Installed" not in done.stdout  # HF_HOME is elsewhere: the toy must not replace real data

@@ -89,7 +89,7 @@ def test_length_of_the_output(seconds: float, patches: int) -> None:
 
 
 def test_less_than_a_patch_is_refused_in_words() -> None:
-    """One sample less than 25 ms + 15 * 10 ms, alone or as the sound of a padded wave."""
+    """One sample less than 25 ms + 15 * 10 ms, alone or in a padded wave."""
     beats = tiny_beats()
     with pytest.raises(ValueError, match=r"0\.100 s of audio, expected at least 0\.175 s.*pad it with silence"):
         beats(noise(0.1))
@@ -226,7 +226,7 @@ def test_another_checkpoint_is_refused(changes: dict[str, Any], message: str, tm
 
 
 def test_the_table_of_distances_is_the_first_layers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A file may hold it once, or once per layer; one that differs from the first is told and not used."""
+    """A file may hold it once, or once per layer. A table that differs from the first is reported and not used."""
     weights = tiny_beats().state_dict()
     first, second = (f"encoder.layers.{layer}.self_attn.relative_attention_bias.weight" for layer in range(2))
     once = {name: value for name, value in weights.items() if name != second}

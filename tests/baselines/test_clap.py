@@ -128,12 +128,12 @@ def test_a_thread_is_the_mean_of_its_windows(folder: Path) -> None:
         inputs = processor(audio=[*windows, other], sampling_rate=RATE, return_tensors="pt")
         rows = torch.nn.functional.normalize(model.get_audio_features(**inputs).pooler_output, dim=-1)
         expected = torch.nn.functional.normalize(rows.mean(0), dim=-1)
-    heard = system(folder, "audio_only")._thread_vectors([thread("t0", ["A"], clips=(long, short))])
-    assert np.allclose(heard[0], expected, atol=1e-5)
+    used_audio = system(folder, "audio_only")._thread_vectors([thread("t0", ["A"], clips=(long, short))])
+    assert np.allclose(used_audio[0], expected, atol=1e-5)
 
 
 def test_only_the_budget_is_heard(folder: Path) -> None:
-    """With --seconds 20 each of two clips is heard for 10 s: what comes later in them makes no difference."""
+    """With --seconds 20 the model gets 10 s of each of two clips. Later audio makes no difference."""
     one, other = clip(*range(12)), clip(*range(20, 29))
     changed = clip(*range(10), 90, 91)
     limited = system(folder, "audio_only", "--seconds", "20")
@@ -154,8 +154,8 @@ def test_three_modalities_rank_by_the_cosine(folder: Path, vectors: Path, tmp_pa
         assert result.card.missing_audio == {"audio_query": "text", "query_only": None, "audio_only": "zero"}[modality]
     made = system(folder, "audio_query", cache=vectors)
     for place, one in enumerate(few_threads()):
-        heard, asked = made._audio_vectors([one]), made._texts([one.query or ""])
-        length = np.linalg.norm(0.5 * heard + 0.5 * asked)
+        used_audio, asked = made._audio_vectors([one]), made._texts([one.query or ""])
+        length = np.linalg.norm(0.5 * used_audio + 0.5 * asked)
         by_name = {modality: scores(result.predictions[place]) for modality, result in found.items()}
         assert set(by_name["audio_query"]) == set(one.candidates)
         for name, score in by_name["audio_query"].items():

@@ -50,7 +50,7 @@ def encoder(towers: list[str], seed: int = 0, weights: Path | None = None) -> Co
 
 
 def projections(text: int = 32, audio: int = 32, **changes: Any) -> dict[str, Any]:
-    """Trained projections, as far as anyone can tell."""
+    """Projections that look like trained ones."""
     rng = torch.Generator().manual_seed(7)
     shapes = {
         "text_proj.weight": (DIMENSIONS, text),
@@ -88,14 +88,14 @@ def test_a_text_is_gpt2_at_its_last_token(towers: list[str], tmp_path: Path) -> 
 
 
 def test_texts_are_cut_at_128_tokens(towers: list[str]) -> None:
-    """What follows the 128th token changes nothing, what stands before it does."""
+    """Text after the 128th token changes nothing, text before it does."""
     found = encoder(towers).embed_text(["\n" * 128, "\n" * 128 + "more", "\n" * 127])
     assert np.array_equal(found[0], found[1])
     assert not np.allclose(found[0], found[2])
 
 
 def test_sound_is_the_mean_of_both_towers(towers: list[str], tmp_path: Path) -> None:
-    """Whisper's encoder over 30 s beside BEATs, which is padded to as many frames with zeros and given 1 s at least."""
+    """The encoder of Whisper over 30 s, and BEATs, which gets at least 1 s and zeros up to as many frames."""
     tensors = projections()
     model = encoder(towers, weights=save(tensors, tmp_path / "w.safetensors"))
     whisper = transformers.WhisperModel.from_pretrained(towers[3]).eval()
@@ -106,9 +106,9 @@ def test_sound_is_the_mean_of_both_towers(towers: list[str], tmp_path: Path) -> 
         with torch.inference_mode():
             spoken = whisper.encoder(mel).last_hidden_state[0]
             wave = torch.from_numpy(np.pad(window, (0, max(0, 16_000 - len(window)))))
-            heard = tiny_beats()(wave[None])[0]
+            used_audio = tiny_beats()(wave[None])[0]
         frames = torch.zeros(1500, 16)
-        frames[: len(heard)] = heard
+        frames[: len(used_audio)] = used_audio
         expected = linear(tensors, "audio_proj", torch.cat([spoken, frames], dim=1).mean(0)[None])
         assert np.allclose(model.embed_audio([window]), expected, atol=1e-5)
 
@@ -162,7 +162,7 @@ def test_other_projections_are_refused(tensors: dict[str, Any], message: str, tm
 
 
 def test_projections_of_other_towers_are_refused(towers: list[str], tmp_path: Path) -> None:
-    """Those of the published sizes do not fit the tiny towers, and the message tells both sizes."""
+    """Projections of the published sizes do not fit the tiny towers, and the message names both sizes."""
     weights = save(projections(text=768, audio=2048), tmp_path / "w.safetensors")
     with pytest.raises(UserError, match="text_proj takes 768 numbers, the tower before it gives 32"):
         encoder(towers, weights=weights).embed_text(["a"])
@@ -239,8 +239,8 @@ def test_clips_and_query_add_up_as_published(towers: list[str], cache: Path, tmp
             for modality in MODALITIES
         )
         for of_both, of_query, of_audio in zip(both, query, audio, strict=True):
-            heard, asked = scores(of_audio), scores(of_query)
-            fused = {name: weight * heard[name] + (1 - weight) * asked[name] for name in heard}
+            used_audio, asked = scores(of_audio), scores(of_query)
+            fused = {name: weight * used_audio[name] + (1 - weight) * asked[name] for name in used_audio}
             found = scores(of_both)
             factors = [found[name] / fused[name] for name in fused if abs(fused[name]) > 1e-3]
             assert len(factors) > 10

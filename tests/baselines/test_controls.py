@@ -79,12 +79,12 @@ def test_swapped_clips_are_those_of_one_other_thread(stored: bool) -> None:
         before = before._replace(clips=lambda place: threads[place].clips or ())
     after = swap_inputs(before, "shuffled-audio", HEARS)
     for place, (own, swapped) in enumerate(zip(before.threads, after.threads, strict=True)):
-        heard = after.clips(place) if after.clips else swapped.clips
-        assert heard == swapped.clips
-        names = {clip.audio.decode() for clip in heard or ()} | {link.video_id for link in swapped.links}
+        used_audio = after.clips(place) if after.clips else swapped.clips
+        assert used_audio == swapped.clips
+        names = {clip.audio.decode() for clip in used_audio or ()} | {link.video_id for link in swapped.links}
         assert len(names) == 1
         assert (own.thread_id in names) == (not own.clips)
-        assert bool(heard) == bool(own.clips)
+        assert bool(used_audio) == bool(own.clips)
         assert replace(swapped, clips=own.clips, links=own.links) == own
 
 

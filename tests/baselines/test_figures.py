@@ -79,7 +79,7 @@ def test_minilm(arguments: list[str], figures: list[float], published: Data, tmp
 
 @pytest.mark.figures
 def test_neighborhood_is_the_papers_row(published: Data, tmp_path: Path, vectors: Path) -> None:
-    """Its order is shuffled in parts: the mean of 20 seeds lies within 0.3 of 14.72 / 9.30."""
+    """Its order is shuffled in parts: the mean of 20 seeds is within 0.3 of 14.72 / 9.30."""
     means = []
     for seed in range(20):
         result = run("neighborhood", published, tmp_path / str(seed), vectors, seed=seed)
@@ -90,7 +90,7 @@ def test_neighborhood_is_the_papers_row(published: Data, tmp_path: Path, vectors
 
 @pytest.mark.figures
 def test_random_is_at_chance(published: Data, tmp_path: Path) -> None:
-    """Chance is 20.42 / 14.21; one run deviates by 0.78 / 0.53, so the mean of 20 lies within 3 / √20 of that."""
+    """Chance is 20.42 / 14.21; one run deviates by 0.78 / 0.53, so the mean of 20 is within 3 / √20 of that."""
     means = []
     for seed in range(20):
         result = run("random", published, tmp_path / str(seed), tmp_path, seed=seed)

@@ -87,7 +87,7 @@ def test_a_second_of_silence_stands_in_as_published(
     silent: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where there is nothing to hear, and in the protocol titles alone."""
+    """Without clips, and under the protocol titles only."""
     system = checks.make_system(name, modality, "--weights", folders[name], "--protocol", protocol)
     asked: list[Prompt] = []
 

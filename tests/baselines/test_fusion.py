@@ -58,8 +58,8 @@ def test_equal_scores_have_no_say() -> None:
 @pytest.mark.parametrize("silent", [answer("", outcome="no_audio"), answer("CBA", outcome="failed", n=0)])
 def test_where_one_run_has_no_answer_the_other_counts(method: Method, silent: Prediction) -> None:
     """No clip, or a failure with a random order in its place: the order is the other's, the outcome says why."""
-    heard = answer("ABC", 5, 2, 1)
-    for fused in (fuse(heard, silent, method), fuse(silent, heard, method)):
+    used_audio = answer("ABC", 5, 2, 1)
+    for fused in (fuse(used_audio, silent, method), fuse(silent, used_audio, method)):
         assert fused.ranking == ("A", "B", "C")
         assert fused.outcome == silent.outcome
 

@@ -1,4 +1,4 @@
-"""FUTGA as a system: its own checkpoint's layout, what it hears, and how the paper's own run searched."""
+"""FUTGA as a system: the layout of its checkpoint, its audio, and the search of the published run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_both_layouts_are_one_model(parts: Parts, tmp_path: Path) -> None:
 
 
 def test_every_clip_gives_its_share(parts: Parts) -> None:
-    """30 s in all, although the published run joined ten times as much and heard its first 30 s."""
+    """30 s in all. The published run joined ten times as much and used its first 30 s."""
     system = make_system("futga", "audio_only", *parts.arguments)
     clips = tuple(sounding(seconds) for seconds in (20.0, 2.0, 30.0))
     asked = thread("t0", ["A", "B"], ["A"], clips=clips, query=None)

@@ -1,4 +1,4 @@
-"""How much of the clips is given to a model: by hand, for models of every kind of limit."""
+"""Amount of audio per thread, by hand, for models with every kind of limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from baselines.generative.audio_fit import SLACK, PromptClips, ThreadLoad, fit, 
 from baselines.generative.audio_limits import AudioLimits
 from musicrs_metric.errors import UserError
 
-# Ten tokens a second and two a clip, 30 s a clip, and a context of 1,000 tokens beside the slack.
+# Ten tokens per second and two per clip, 30 s per clip, and a context of 1,000 tokens in addition to the slack.
 EARS = AudioLimits(
     sampling_rate=100, context=1000 + SLACK, tokens_per_second=10, tokens_per_clip=2, clip_limit_s=30.0,
     template_tokens=0, weights_gib=1, cache_kib_per_token=1,
@@ -27,11 +27,11 @@ def load(*clips: float, text: int = 100, answer: int = 100, least: int = 100, na
 @pytest.mark.parametrize(
     ("clips", "seconds", "expected"),
     [
-        ((), 300, 200),  # nothing to hear, nothing to fit
+        ((), 300, 200),  # no audio, nothing to fit
         ((30,), 300, 200 + 302),
         ((31,), 300, 200 + 2 * (155 + 2)),  # two pieces of 15.5 s
         ((45,), 300, 200 + 2 * (225 + 2)),
-        ((30, 50), 300, 200 + 302 + 2 * (250 + 2)),  # 1,006 is over: less is heard, see below
+        ((30, 50), 300, 200 + 302 + 2 * (250 + 2)),  # 1,006 is over: less audio is used, see below
         ((100,), 79, 200 + 3 * (264 + 2)),  # 79 s are three pieces of 26 s and a third, 264 tokens each, rounded up
     ],
 )
@@ -53,7 +53,7 @@ def test_the_most_that_fits_every_thread_is_chosen() -> None:
 
 
 def test_where_the_context_is_short_the_answer_is_given_what_is_left() -> None:
-    """Beside 920 and 948 words a second of sound leaves 68 and 40 tokens; beside 949 fewer than an answer needs."""
+    """With 920 and 948 tokens of text, a second of audio leaves 68 and 40 tokens; with 949, too few for an answer."""
     loads = [load(9, text=text, least=40, name=str(text)) for text in (500, 920, 948, 949)]
     plan = fit(EARS, loads)
     assert (plan.seconds, plan.too_long, plan.n_shortened) == (1.0, ("949",), 2)
@@ -62,7 +62,7 @@ def test_where_the_context_is_short_the_answer_is_given_what_is_left() -> None:
 
 
 def test_seconds_that_are_asked_for_come_before_a_long_answer() -> None:
-    """Beside 820 words, 10 s of sound leave 78 tokens; 14 s leave fewer than 40, and 13.5 s leave 43."""
+    """With 820 tokens of text, 10 s of audio leave 78 tokens; 14 s leave fewer than 40, and 13.5 s leave 43."""
     one = load(20, text=820, least=40)
     plan = fit(EARS, [one], 10.0)
     assert (plan.answer(one), plan.n_shortened) == (78, 1)
@@ -71,7 +71,7 @@ def test_seconds_that_are_asked_for_come_before_a_long_answer() -> None:
 
 
 def test_no_more_than_a_dataset_offers_is_chosen() -> None:
-    """300 s, or all that the model hears of a prompt."""
+    """300 s, or the limit of the model per prompt."""
     wide = replace(EARS, context=100_000)
     assert fit(wide, [load(600)]).seconds == 300
     assert fit(replace(wide, total_limit_s=30.0), [load(15, 15)]).seconds == 30

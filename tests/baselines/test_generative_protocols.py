@@ -31,7 +31,7 @@ EARS = AudioLimits(
 
 
 class Scripted(LocalModel):
-    """Answers what it is told to, and prefers what it is told to."""
+    """Answers and prefers as scripted."""
 
     limits = EARS
     revision = "made up"
@@ -60,7 +60,7 @@ class Scripted(LocalModel):
         return answer
 
     def score(self, prompt: Prompt, continuations: Sequence[Sequence[int]]) -> list[Logprob]:
-        """As likely as it is told, and twice as likely if the prompt holds a query."""
+        """Return the scripted probability, and twice as much if the prompt holds a query."""
         self.asked.append((prompt, 0))
         names = [bytes(tokens).decode() for tokens in continuations]
         halved = 1.0 if "something slow" in prompt.text else 2.0
@@ -229,9 +229,9 @@ def test_silence_takes_its_room() -> None:
 def test_clips_are_heard_up_to_their_share() -> None:
     """--seconds 2 for two clips: one second of each, at the model's rate."""
     clips = (sounding(1.5), sounding(0.4, 330.0))
-    heard = ask(Scripted("1"), "titles", "audio_query", clips, seconds=2.0).prompt.clips
-    assert [len(clip) for clip in heard] == [16_000, 6_400]
-    assert np.abs(heard[0]).max() > 0.2
+    used_audio = ask(Scripted("1"), "titles", "audio_query", clips, seconds=2.0).prompt.clips
+    assert [len(clip) for clip in used_audio] == [16_000, 6_400]
+    assert np.abs(used_audio[0]).max() > 0.2
 
 
 LIMITS = {
@@ -250,7 +250,7 @@ LIMITS = {
 def test_prompts_count_the_clips_that_were_linked(
     protocol: str, modality: Modality, limits: str, lengths: tuple[float, ...]
 ) -> None:
-    """Not the pieces into which they are split or joined, and not the silence that stands where there is none."""
+    """Not the pieces of split or joined clips, and not the silence in place of missing clips."""
     language_model = Scripted("1", likely=dict.fromkeys(POOL, -1.0))
     language_model.limits = LIMITS[limits]
     prompt = ask(language_model, protocol, modality, tuple(map(sounding, lengths))).prompt

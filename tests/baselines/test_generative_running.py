@@ -1,4 +1,4 @@
-"""Runs of listening models: memory that runs out, several processes, kills, and what is told before and after."""
+"""Runs of audio language models: memory that runs out, several processes, kills, and the output before and after."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def straight(
     folder: Path, dataset: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The folder of a run in this process that nobody disturbs."""
+    """The folder of an undisturbed run in this process."""
     out = tmp_path_factory.mktemp("straight") / "run"
     system = make_system(NAME, "audio_query", "--weights", folder, *SHORT[2:])
     run_toy(system, load_data(str(dataset), "audio_query"), out, system_name=NAME)
@@ -192,7 +192,7 @@ def test_a_killed_run_taken_up_by_two_processes_is_that_of_one(
 
 
 def test_the_card_tells_plan_prompt_and_account(straight: Path) -> None:
-    """What was heard, by which prompt, and the sums of what was read."""
+    """The audio used, the prompt, and the sums of the readings."""
     card = read_run_card(straight)
     assert card.clip_plan is not None
     assert "shared evenly by its clips" in card.clip_plan
@@ -221,7 +221,7 @@ def test_a_dry_run_loads_and_writes_nothing(folder: Path, dataset: Path, tmp_pat
 
 
 def test_orders_of_the_pool_are_fitted_alike(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every order is heard for as long, and shows its own order to the model."""
+    """Every order uses the same audio, and shows its own order to the model."""
     data = load_data(str(dataset), "audio_query")
     plans, prompts = set(), set()
     for number in (1, 2, 3):
@@ -264,7 +264,7 @@ def test_what_a_kill_left_of_the_notes_is_put_right(tmp_path: Path) -> None:
 
 
 def test_notes_survive_a_line_that_was_cut(tmp_path: Path) -> None:
-    """Of two notes for one thread the later counts; a torn line and a thread that nobody wants are left out."""
+    """Of two records of one thread the later counts. A torn line and an unwanted thread are skipped."""
     parts = tmp_path / "parts"
     parts.mkdir()
     (tmp_path / "answers.jsonl").write_text('{"thread_id": "a", "ledger": {"named": 1}}\n')

@@ -32,8 +32,8 @@ def test_threads_of_an_earlier_run_are_told_where_there_are_any(tmp_path: Path) 
     first = run_toy(Toy(), toy_data(), tmp_path / "run", limit=3)
     assert not any("earlier" in line for line in outcome_lines(first, 7))
     whole = run_toy(Toy(), toy_data(), tmp_path / "run")
-    told = next(iter(outcome_lines(whole, 7)))
-    assert f"7 of 7 threads ranked ({whole.card.hardware}; an earlier session ranked 3 of them)" in told
+    line = next(iter(outcome_lines(whole, 7)))
+    assert f"7 of 7 threads ranked ({whole.card.hardware}; an earlier session ranked 3 of them)" in line
 
 
 def test_the_order_of_a_failed_thread_depends_on_the_seed(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_what_the_user_has_to_mend_stops_the_run_at_once(tmp_path: Path) -> None
     ids=["too few", "too many", "other order", "not a number", "a blank title", "nothing"],
 )
 def test_an_answer_that_is_none_does_not_reach_the_file(tmp_path: Path, answer: object) -> None:
-    """Whatever a broken system returns for a batch that holds t4, only what cannot be mended one by one is failed."""
+    """Whatever a broken system returns for a batch with t4, only threads that also fail alone are failed."""
 
     class Broken(Toy):
         def rank(self, batch: Sequence[Task]) -> list[Prediction]:

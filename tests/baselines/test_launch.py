@@ -75,7 +75,7 @@ def n_on_disk(out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def straight(mini: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """What one process that nobody disturbs writes."""
+    """The output of one undisturbed process."""
     out = tmp_path_factory.mktemp("straight") / "run"
     finish(command(out, mini, SLOW), environment)
     assert read_run_card(out).extra["processes"] == 1

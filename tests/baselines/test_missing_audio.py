@@ -1,4 +1,4 @@
-"""Threads without clips: the policy, the score, the card and the record of what was heard."""
+"""Threads without clips: the policy, the score, the card and the record of the audio used."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_without_clips_a_thread_scores_nothing_and_is_counted(tmp_path: Path) ->
 
 
 def test_with_a_query_the_system_ranks_by_it(tmp_path: Path) -> None:
-    """audio_query: all are asked; the outcome tells which had no clip, unless something else happened as well."""
+    """In audio_query, all are ranked. The outcome marks threads without clips, unless they have another outcome."""
     system = audio_system("audio_query")
     result = run_toy(system, data("audio_query"), tmp_path / "run")
     assert [len(system.given[f"t{i}"]) for i in range(5)] == [2, 0, 1, 0, 0]
@@ -132,7 +132,7 @@ def test_another_policy_is_another_run(tmp_path: Path) -> None:
 def test_who_needs_a_policy(
     model: str, modality: Modality, chosen: MissingAudio | None, expected: MissingAudio | None
 ) -> None:
-    """Systems that hear, where there is something to hear."""
+    """Systems that use audio, in modalities with audio."""
     from baselines.registry import system_class
 
     assert choose_policy(system_class(model), modality, chosen) == expected
@@ -170,7 +170,7 @@ def test_a_system_that_hears_nothing_ranks_every_thread(tmp_path: Path) -> None:
 
 
 def test_the_run_records_what_was_offered_and_heard(tmp_path: Path) -> None:
-    """Of 35 s the model hears 30, of 8 s all; the card has the share of threads with clips, and means over those."""
+    """The model gets 30 of 35 s, and all of 8 s. The card has the share of threads with clips, and means over those."""
     run_toy(audio_system("audio_only"), data("audio_only"), tmp_path / "run")
     lines = [json.loads(line) for line in (tmp_path / "run/audio.jsonl").read_text().splitlines()]
     assert lines[0] == {

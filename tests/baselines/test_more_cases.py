@@ -1,4 +1,4 @@
-"""Models hear at the rate that the processor beside their weights states, not at one that the code knows."""
+"""Models get audio at the rate of the processor next to their weights, not at a rate in the code."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def test_clips_come_at_the_rate_of_the_processor(rate: int, tmp_path: Path, monk
     folder = save_clap(tmp_path)
     for file in folder.glob("*processor_config.json"):
         file.write_text(file.read_text().replace('"sampling_rate": 48000', f'"sampling_rate": {rate}'))
-    heard: list[Samples] = []
+    used_audio: list[Samples] = []
 
     def listen(self: ClapEncoder, windows: Sequence[Samples]) -> np.ndarray:
-        heard.extend(windows)
+        used_audio.extend(windows)
         return np.ones((len(windows), 2), np.float32)
 
     monkeypatch.setattr(ClapEncoder, "embed_audio", listen)
@@ -41,5 +41,5 @@ def test_clips_come_at_the_rate_of_the_processor(rate: int, tmp_path: Path, monk
     model = ClapEncoder(find_checkpoint(str(folder)), context)
     ClipVectors(model, context)([ClipExcerpt(Clip(sound.getvalue(), "a", "AAAAAAAAAAA", 0.0, 1.0))])
     assert model.sampling_rate == rate
-    assert {len(window) for window in heard} == {rate}
-    assert {int(np.abs(np.fft.rfft(window)).argmax()) for window in heard} == {440}
+    assert {len(window) for window in used_audio} == {rate}
+    assert {int(np.abs(np.fft.rfft(window)).argmax()) for window in used_audio} == {440}

@@ -140,7 +140,7 @@ def test_it_runs(modality: Modality, folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(find_spec("muq") is not None, reason="muq is installed")
 def test_without_the_package(tmp_path: Path) -> None:
-    """One line that names it, from the command line and for whoever makes the model."""
+    """One line that names it, from the command line and from Python."""
     with pytest.raises(UserError, match="muq_mulan needs muq"):
         build_system("muq_mulan", "audio_only", [])
     for name in ("config.json", "model.safetensors"):

@@ -128,7 +128,7 @@ def test_eyes_may_be_missing(folders: dict[str, Path], name: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", SAVERS)
 def test_an_extractor_of_another_rate_is_refused(folders: dict[str, Path], name: str, tmp_path: Path) -> None:
-    """Otherwise everything would be heard too high or too low, and nobody be told."""
+    """Otherwise all audio would be too high or too low, without a message."""
     folder = shutil.copytree(folders[name], tmp_path / "other rate")
     file = folder / "preprocessor_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"sampling_rate": 24_000}))

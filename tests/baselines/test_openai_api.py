@@ -155,7 +155,7 @@ def test_the_schema_is_that_of_the_protocol(protocol: Any, answer_format: Any, i
 
 
 def test_titles_keep_what_is_invented(tmp_path: Path) -> None:
-    """As misses in their places, beside the titles of the pool."""
+    """As misses in their places, next to the candidates of the pool."""
     with chat_server(to_threads(lambda n, _: Reply(f"B{n}, Wonderwall, A{n}, B{n}"))) as stub:
         run(stub.url, tmp_path / "run", "--protocol", "titles")
         assert stub.bodies[-1]["max_tokens"] == 512
@@ -306,7 +306,7 @@ def sounding(seconds: float, rate: int) -> Clip:
     ],
 )
 def test_clips_are_sent_as_wav_before_the_words(tmp_path: Path, arguments: list[str], seconds: list[float]) -> None:
-    """Mono at 16 kHz, as many and as long as the model is said to hear; the words speak of them."""
+    """Mono at 16 kHz, in the number and length of the limits. The prompt mentions them."""
     import soundfile
 
     clips = (sounding(2.5, 48_000), sounding(1.0, 44_100))

@@ -63,8 +63,8 @@ def test_vectors_are_those_of_the_forward_pass(frames: bool, tmp_path: Path) -> 
         texts = processor(text=TEXTS, return_tensors="pt", padding=True)
         sound = processor(audio=windows, sampling_rate=PE_AUDIO_RATE, return_tensors="pt")
         found = model(**texts, **sound)
-    heard = found.audio_embeds.mean(1) if frames else found.audio_embeds
-    assert np.allclose(encoder(folder).embed_audio(windows), heard, atol=1e-5)
+    used_audio = found.audio_embeds.mean(1) if frames else found.audio_embeds
+    assert np.allclose(encoder(folder).embed_audio(windows), used_audio, atol=1e-5)
     assert np.allclose(encoder(folder).embed_text(TEXTS), found.text_audio_embeds, atol=1e-5)
 
 
@@ -86,7 +86,7 @@ def test_texts_are_cut_at_512_tokens(folder: Path) -> None:
 def audio_visual(folder: Path, source: Path) -> Path:
     """A checkpoint of the layout of `facebook/pe-av-*`: the audio model is a part of a larger one.
 
-    The text tower stands outside of it, shared with the video model.
+    The text tower is outside of it, shared with the video model.
     """
     from safetensors.torch import load_file, save_file
 

@@ -124,7 +124,7 @@ def test_an_adapter_that_does_not_fit_is_refused(
 
 @pytest.mark.parametrize("file", [ADAPTER, CONFIG])
 def test_a_missing_adapter_is_refused(folder: Path, tmp_path: Path, file: str) -> None:
-    """Where it is needed; a run that hears nothing does without."""
+    """With audio; a run without audio does not need it."""
     copy = shutil.copytree(folder, tmp_path / "copy")
     (copy / file).unlink()
     with pytest.raises(UserError, match=Path(file).name):
@@ -188,7 +188,7 @@ def _greedy(language_model: TransformersModel, prompt: Prompt, budget: int, allo
     start = inputs["input_ids"].shape[1]
     answer: list[int] = []
     while len(answer) < budget:
-        fill = [0] * (budget - len(answer))  # what stands behind a token does not change it
+        fill = [0] * (budget - len(answer))  # later tokens do not change a token
         ids = torch.cat([inputs["input_ids"], torch.tensor([[*answer, *fill]], dtype=torch.long)], 1)
         with torch.inference_mode():
             logits = language_model.model(**inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}).logits[

@@ -55,7 +55,7 @@ def test_pointwise_shows_no_candidate() -> None:
 
 @pytest.mark.parametrize("name", prompts.NAMES)
 def test_the_hash_is_that_of_the_file(name: str) -> None:
-    """As `sha256sum` tells it; all differ."""
+    """As `sha256sum` prints it; all differ."""
     file = Path(prompts.__file__).with_name(f"{name}.toml")
     assert prompts.load(name).sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
     assert len({prompts.load(other).sha256 for other in prompts.NAMES}) == len(prompts.NAMES)

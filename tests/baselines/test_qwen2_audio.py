@@ -1,4 +1,4 @@
-"""Qwen2-Audio of random weights: the family's duties, and that nothing of a clip is cut in silence."""
+"""Qwen2-Audio with random weights: the checks of all families, and that no clip is cut silently."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_any_pool_can_be_listed(language_model: TransformersModel, titles: list[
 
 
 def test_the_number_format_is_part_of_a_run(folder: Path) -> None:
-    """A CPU and a GPU have other ones where nobody names one, and a run may be moved from one to the other."""
+    """A CPU and a GPU have different defaults, and a run may be moved from one to the other."""
     formats = {}
     for named in ((), ("--dtype", "bfloat16")):
         system = family.make_system(NAME, "query_only", "--weights", folder, *named)
@@ -92,7 +92,7 @@ def test_weights_are_loaded_whole_or_not_at_all(folder: Path, tmp_path: Path) ->
 
 
 class Touch:
-    """What a pickle may do to whoever opens it."""
+    """Code that a pickle runs when it is opened."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -159,25 +159,25 @@ def test_it_runs_from_end_to_end(folder: Path, modality: Modality, protocol: str
 
 @pytest.mark.parametrize("lengths", [(30,), (31,), (45,), (30,) * 10, (0.3, 61, 12.34)], ids=str)
 def test_nothing_of_a_clip_is_cut_in_silence(folder: Path, lengths: tuple[float, ...]) -> None:
-    """By the processor's own count of frames and tokens, all that is said to be heard reaches the model."""
+    """By the count of frames and tokens of the processor, all audio that counts as used reaches the model."""
     system = family.make_system(NAME, "audio_only", "--weights", folder)
     one = thread("t0", NAMES, clips=[sounding(seconds) for seconds in lengths])
     system.inspect_threads([one])
-    heard = system.audio_used(one)
+    used_audio = system.audio_used(one)
     ask = system.request(one)
     language_model = system.language_model
     assert isinstance(language_model, TransformersModel)
     encoded = language_model.encode([ask.prompt])
     frames = encoded["feature_attention_mask"].sum(1)
-    assert int(frames.sum()) == pytest.approx(sum(heard) * 100, abs=len(frames))  # a frame every 10 ms
+    assert int(frames.sum()) == pytest.approx(sum(used_audio) * 100, abs=len(frames))  # a frame every 10 ms
     n_sound = (encoded["input_ids"] == language_model.tokenizer.convert_tokens_to_ids("<|AUDIO|>")).sum()
     assert n_sound == sum((((n - 1) // 2 + 1) - 2) // 2 + 1 for n in frames.tolist())
-    assert n_sound >= 24.9 * sum(heard) - len(frames)
+    assert n_sound >= 24.9 * sum(used_audio) - len(frames)
     assert encoded["input_ids"].shape[1] + ask.budget <= 8192
     if sum(lengths) < 300:
-        assert heard == list(lengths)
-    else:  # 7,500 tokens of sound leave too little for words and answer: the most that fits is heard, to half a second
-        assert len(set(heard)) == 1
+        assert used_audio == list(lengths)
+    else:  # 7,500 tokens of audio leave too little for text and answer: the most that fits is used, to half a second
+        assert len(set(used_audio)) == 1
         assert 8192 - (encoded["input_ids"].shape[1] + ask.budget) < 64 + 32 + 10 * 16 + 25
 
 
@@ -192,7 +192,7 @@ def test_a_plan_that_exceeds_the_context_is_refused_with_the_numbers(folder: Pat
 
 
 def test_published_sampling_plays_no_part(folder: Path, tmp_path: Path) -> None:
-    """A generation_config.json beside the weights that samples and punishes repeats changes no answer."""
+    """A generation_config.json next to the weights that samples and penalises repeats changes no answer."""
     copy = shutil.copytree(folder, tmp_path / "copy")
     sampling = {"do_sample": True, "temperature": 9.0, "repetition_penalty": 5.0, "min_new_tokens": 9, "top_k": 2}
     (copy / "generation_config.json").write_text(json.dumps(sampling))

@@ -112,7 +112,7 @@ def finished(dataset: Path, tmp_path: Path) -> Path:
 
 
 def test_both_scores_are_printed_and_nothing_is_written(finished: Path, tmp_path: Path, command: Command) -> None:
-    """Means of the values by hand beside the run's own; folder, card and predictions keep every byte."""
+    """Means of the values by hand next to those of the run. Folder, card and predictions keep every byte."""
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     done = command("reread", finished, "--rule", "published")
     assert (done.returncode, done.stderr) == (0, "")

@@ -95,7 +95,7 @@ def changed(data: Data, **fields: object) -> Data:
 def test_other_settings_in_the_same_folder_are_refused(
     tmp_path: Path, system: Toy, data: Data, difference: str, under_way: bool
 ) -> None:
-    """The difference is named, the system is not asked, and what lies there stays, finished or not."""
+    """The difference is named, the system is not called, and the files stay, finished or not."""
     out = tmp_path / "run"
     run_toy(Toy(), toy_data(), out)
     if under_way:
@@ -110,7 +110,7 @@ def test_other_settings_in_the_same_folder_are_refused(
 
 
 def test_a_run_that_never_began_leaves_the_folder_free(tmp_path: Path) -> None:
-    """What stops before the first answer (weights that are not there) can be mended by another option."""
+    """A stop before the first answer, such as missing weights, can be fixed by another option."""
 
     class Unready(Toy):
         def prepare(self, threads: Sequence[Thread]) -> None:
@@ -143,11 +143,11 @@ def test_lines_of_another_configuration_are_computed_again(tmp_path: Path) -> No
     (out / "parts").mkdir(parents=True)
     (out / "parts/rank0.jsonl").write_text(json.dumps(line) + "\n")
     (out / "parts/lock").touch()
-    system, told = Toy(), StringIO()
+    system, output = Toy(), StringIO()
     plan = Plan(system=system, system_name="toy", data=toy_data(), out=out)
-    run(plan, Processes(), Reporter(Console(file=told)))
+    run(plan, Processes(), Reporter(Console(file=output)))
     assert "t0" in system.asked
-    assert f"{out / 'parts'}: 1 line set aside: 1 of another configuration" in told.getvalue()
+    assert f"{out / 'parts'}: 1 line set aside: 1 of another configuration" in output.getvalue()
 
 
 @pytest.mark.parametrize("limit", [None, 7])
@@ -165,7 +165,7 @@ def test_a_finished_run_that_was_changed_by_hand_says_what_is_wrong(tmp_path: Pa
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
-    """The second is told so at once."""
+    """The second stops at once with a message."""
     (tmp_path / "run/parts").mkdir(parents=True)
     with FileLock(tmp_path / "run/parts/lock"), pytest.raises(UserError, match="another run is writing to it"):
         run_toy(Toy(), toy_data(), tmp_path / "run")
@@ -203,7 +203,7 @@ def boom(*_: object) -> None:
 
 @pytest.mark.parametrize("call", ["run_facts", "prepare"])
 def test_an_error_of_a_system_before_the_first_thread_is_told_in_one_line(tmp_path: Path, call: str) -> None:
-    """The line names the system, the call and the error; the folder stays free for the mended system."""
+    """The line names the system, the call and the error; the folder stays free for the fixed system."""
     broken = type("Broken", (Toy,), {call: boom})()
     with pytest.raises(UserError, match=f"^system toy, in {call}: KeyError: 'boom'; .*$"):
         run_toy(broken, toy_data(), tmp_path)
@@ -231,7 +231,7 @@ def test_an_error_in_close_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_an_error_in_close_does_not_hide_what_stopped_the_run(tmp_path: Path) -> None:
-    """Two things go wrong, and the first is the one to mend."""
+    """Two errors occur, and the first is the one to fix."""
     broken = type("Broken", (Toy,), {"close": boom})
     with pytest.raises(UserError, match="failed on each of its first"):
         run_toy(broken(ToyOptions(fail="all")), toy_data(), tmp_path)
@@ -249,7 +249,7 @@ def test_an_error_in_close_does_not_hide_what_stopped_the_run(tmp_path: Path) ->
 def test_what_no_card_may_say_is_refused_before_ranking(
     tmp_path: Path, field: str, system: type[Toy], context: Context | None
 ) -> None:
-    """A run whose card nobody could read is not begun."""
+    """A run with an unreadable card does not start."""
     made = system(context=context)
     with pytest.raises(UserError, match=f"^system toy: field '{field}' is .*, expected "):
         run_toy(made, toy_data(), tmp_path / "run")

@@ -137,20 +137,20 @@ def test_any_sound_is_88_tokens(seconds: float, parts: Parts) -> None:
     limits = SalmonnAudioEncoder(
         extractor, load_whisper_encoder(parts.whisper), load_beats(parts.beats), bridge(parts.weights, vicuna(parts))
     )
-    heard = np.pad(wave, (0, max(0, 16_000 - len(wave))))
+    used_audio = np.pad(wave, (0, max(0, 16_000 - len(wave))))
     with torch.inference_mode():
-        speech = whisper(extractor(heard, sampling_rate=16_000, return_tensors="pt").input_features)
-        sound = tiny_beats()(torch.from_numpy(heard)[None])
+        speech = whisper(extractor(used_audio, sampling_rate=16_000, return_tensors="pt").input_features)
+        sound = tiny_beats()(torch.from_numpy(used_audio)[None])
         found = limits(wave)
     assert found.shape == (88, MODEL)
     frames = speech.last_hidden_state[0]
     assert (len(frames), TOKENS, WINDOW) == (1500, 88, 17)
-    expected = tokens(draw(), frames[: 3 * 17], sound[0, : 3 * 17])  # three windows tell; the loops are slow
+    expected = tokens(draw(), frames[: 3 * 17], sound[0, : 3 * 17])  # three windows suffice; the loops are slow
     assert torch.allclose(found[:3].double(), expected, atol=1e-3)
 
 
 def test_more_than_30_seconds_are_refused(parts: Parts) -> None:
-    """Whisper would drop the rest in silence."""
+    """Whisper would silently drop the rest."""
     limits = SalmonnAudioEncoder(
         transformers.WhisperFeatureExtractor(), load_whisper_encoder(parts.whisper), tiny_beats(),
         bridge(parts.weights, vicuna(parts)),
@@ -249,7 +249,7 @@ def test_what_is_not_used_may_be_absent(flavour: Flavour, parts: Parts, tmp_path
     ],
 )
 def test_a_key_too_many_is_named(key: str, parts: Parts, tmp_path: Path) -> None:
-    """A module that nobody knows, a layer or an adapter beyond the last, an encoder of another training."""
+    """An unknown module, a layer or an adapter beyond the last, an encoder of another training."""
     file = save_checkpoint(tmp_path / "bridge", tensors=draw() | {key: torch.zeros(2)})
     with pytest.raises(UserError) as caught:
         bridge(file, vicuna(parts))
@@ -326,7 +326,7 @@ def test_copies_that_are_none_are_told(parts: Parts, tmp_path: Path, caplog: pyt
 def test_a_head_tied_to_the_embeddings_is_a_copy(
     parts: Parts, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Equal to the language model's own but for the row that the authors append; another one is told."""
+    """Equal to that of the language model, except for the row that the authors append. Another one is reported."""
     key = "llama_model.base_model.model.lm_head.weight"
     own = vicuna(parts).lm_head.weight.detach()
     longer = torch.cat([own, torch.zeros(1, MODEL)]).half()
@@ -356,7 +356,7 @@ def test_one_weight_under_two_names_is_refused(parts: Parts, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("value", [torch.full((SOUND,), math.nan), torch.zeros(SOUND, dtype=torch.int8)])
 def test_weights_that_are_no_numbers_are_refused(value: Any, parts: Parts, tmp_path: Path) -> None:
-    """A training run that diverged, and integers whose scale lies elsewhere."""
+    """A training run that diverged, and integers whose scale is stored elsewhere."""
     with pytest.raises(UserError, match=r"ln_audio\.bias holds torch\.\w+ or a number that is not finite"):
         bridge(save_checkpoint(tmp_path / "f", tensors=draw() | {"ln_audio.bias": value}), vicuna(parts))
 

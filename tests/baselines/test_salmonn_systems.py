@@ -56,7 +56,7 @@ def language_model(parts: Parts) -> SalmonnModel:
 
 
 def encoded(language_model: SalmonnModel, *pieces: Any) -> Any:
-    """Texts by sentencepiece itself and Vicuna's table, sound by the ears; the table's row 1 begins a text."""
+    """Texts by sentencepiece and the table of Vicuna, audio by the encoder. Row 1 of the table begins a text."""
     pieces_of = sentencepiece.SentencePieceProcessor(model_file=str(language_model.folder / "tokenizer.model"))
     table = language_model.model.state_dict()["model.embed_tokens.weight"]
     rows = [table[1:2]]
@@ -123,7 +123,7 @@ def test_it_runs_from_end_to_end(
 
 
 def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
-    """30 s in all, joined in order, and no more than the ears take although resampling may add a sample to each."""
+    """30 s in all, joined in order, and no more than the limit, although resampling may add a sample to each."""
     system = make_system("salmonn_7b", "audio_only", *parts.arguments)
     clips = tuple(sounding(4.0, 200.0 + 20 * i, 44_100) for i in range(10))
     of_ten = thread("t0", ["A", "B"], ["A"], clips=clips, query=None)
@@ -147,7 +147,7 @@ def test_ten_clips_give_three_seconds_each(parts: Parts) -> None:
 
 
 def test_memory_counts_beams_and_the_audio_encoder_as_they_are() -> None:
-    """Vicuna 7B's 12.6 GiB double in float32, 2.8 GiB of ears are that already; four beams have a cache each.
+    """The 12.6 GiB of Vicuna 7B double in float32; the 2.8 GiB of the encoder do not. Four beams have four caches.
 
     1,024 tokens of 512 KiB are half a GiB, in float32 one.
     """
@@ -158,7 +158,7 @@ def test_memory_counts_beams_and_the_audio_encoder_as_they_are() -> None:
 
 
 def test_silence_is_heard_in_titles_alone(parts: Parts) -> None:
-    """One second of it where nothing is to be heard; other protocols give the model no sound at all."""
+    """One second of silence without clips. Other protocols give the model no audio at all."""
     asked = thread("t0", ["A", "B"], ["A"])
     for protocol, samples in (("titles", [16_000]), ("listwise", [])):
         system = make_system("salmonn_7b", "query_only", "--protocol", protocol, *parts.arguments)
@@ -238,7 +238,7 @@ def test_a_part_that_is_not_there_is_named_by_its_option(
 
 
 def test_beats_has_no_default(parts: Parts) -> None:
-    """It lies on no hub; the message tells where it is to be had."""
+    """No hub has it. The message names its source."""
     with pytest.raises(
         UserError, match=r"--beats: expected a checkpoint of BEATs, .*https://github.com/microsoft/unilm"
     ):
@@ -271,7 +271,7 @@ def test_a_vicuna_without_tokenizer_is_refused(parts: Parts, tmp_path: Path) -> 
 def test_a_checkpoint_from_the_hub_is_called_by_its_commit(
     parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file in a cache as huggingface_hub keeps it; one that is not there tells how to go on."""
+    """The file in a cache of huggingface_hub. For a missing one, the message names the remedy."""
     commit = "0123456789abcdef0123456789abcdef01234567"
     repository = tmp_path / "models--someone--SALMONN"
     (repository / "snapshots" / commit).mkdir(parents=True)
@@ -292,7 +292,7 @@ def test_a_checkpoint_from_the_hub_is_called_by_its_commit(
 def test_weights_are_of_the_revision_that_was_named(
     parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A Vicuna and a Whisper that were published anew after the run had said what it would take are passed over."""
+    """Newer versions of Vicuna and Whisper, published after the run fixed its revisions, are ignored."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     first, second = "1" * 40, "2" * 40
     for name, folder in (("vicuna", parts.vicuna), ("whisper", parts.whisper)):
@@ -314,7 +314,7 @@ def test_weights_are_of_the_revision_that_was_named(
 
 
 def test_a_checkpoint_file_on_the_disk_is_taken_for_the_published_model(parts: Parts) -> None:
-    """By file as by folder; another model of the Hub has its own name, and terms that nobody knows."""
+    """By file and by folder. Another model of the Hub has its own name and an unknown licence."""
     published = system_class("salmonn_7b").declaration
     for weights in (parts.weights, parts.weights.parent):
         declared = make_system("salmonn_7b", "audio_query", *parts._replace(weights=weights).arguments).declaration

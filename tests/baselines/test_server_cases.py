@@ -1,4 +1,4 @@
-"""Cases A04 to A22 and P05, against the stand-in of a server that comes with them."""
+"""Cases A04 to A22 and P05, against their stub server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def stub(cases: Path, mode: str, folder: Path) -> Iterator[str]:
-    """The URL of the stand-in in some mode."""
+    """The URL of the stub server in some mode."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -33,7 +33,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Said(Reporter):
-    """Keeps what the user is told."""
+    """Keeps the lines for the user."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -158,7 +158,7 @@ def test_an_order_depends_on_seed_thread_and_number_only() -> None:
 
 
 def test_every_order_is_a_run_that_tools_can_read(tmp_path: Path) -> None:
-    """The folder's own run is the first order; the others lie beside it; one file sums them up."""
+    """The folder itself holds the first order, `shuffles/` the others, and one file the summary."""
     shuffled_toy(Ordered(tuple), toy_data(7), tmp_path)
     for number, out in enumerate([tmp_path, tmp_path / "shuffles/02", tmp_path / "shuffles/03"], 1):
         card = read_run_card(out)

@@ -53,7 +53,7 @@ def test_a_system_declares_what_it_is(name: str) -> None:
 
 
 def test_the_two_below_chance_say_why() -> None:
-    """Whoever reads their score is told that it is a property of the pools."""
+    """Their notes state that the score is a property of the pools."""
     for name in ("popularity", "neighborhood"):
         assert "Below chance on the published pools" in system_class(name).declaration.note
 
@@ -71,7 +71,7 @@ def test_random_draws_each_thread_for_itself(tmp_path: Path) -> None:
 
 
 def test_popularity_counts_pools_of_the_own_subreddit(tmp_path: Path) -> None:
-    """By hand: X stands in two jazz pools, Z in three metal pools and one of jazz; ties keep the stored order."""
+    """By hand: X is in two jazz pools, Z in three metal pools and one of jazz. Ties keep the stored order."""
     threads = [
         thread("a", ["Z", "Y", "X"]),
         thread("b", ["X", "W"]),

@@ -19,7 +19,7 @@ TINY = BeatsConfig(
     conv_pos=6,
     conv_pos_groups=4,
 )
-# What the `cfg` of a published checkpoint says beside the sizes.
+# Fields of the `cfg` of a published checkpoint without the sizes.
 PUBLISHED_RECIPE = {
     "layer_norm_first": False,
     "deep_norm": True,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.baselines.tiny_lm import CHATML, tiny_tokenizer
 
-# Of the published templates' shape: what the model is told first, one mark of sound a turn, and before its words.
+# Shape of the published templates: a system prompt, then one audio marker per turn before its text.
 _TEMPLATE = (
     "{% if messages[0]['role'] != 'system' %}<|im_start|>system\nYou know sound.<|im_end|>\n{% endif %}"
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"

@@ -10,7 +10,7 @@ import numpy as np
 
 from musicrs_dataset.audio.cutting import Samples
 
-# Names that are hard to tell apart: one begins another, one is written twice in two scripts, one holds a line end.
+# Titles that are hard to distinguish: one begins another, one is written twice in two scripts, one holds a line end.
 NAMES = (
     "Slowdive - Alison", "Slowdive", "Björk – Hyperballad", "Sigur Rós - Ára bátur", "Boards of Canada - Roygbiv",
     "Slow", "A, B & C (Live)", "two\nlines", "Ноль", "\"Quoted\"", "a <|im_end|> b", "!!!",
@@ -57,7 +57,7 @@ def tone(seconds: float, rate: int = 16_000, pitch: float = 220.0) -> Samples:
 
 
 def save_qwen2_audio(folder: Path) -> Path:
-    """Qwen2-Audio that hears as the real one does, 30 s in 3,000 frames, and thinks little of it."""
+    """Qwen2-Audio with the audio input of the real one, 30 s in 3,000 frames, and a tiny language model."""
     import torch
     from transformers import (
         Qwen2AudioConfig,

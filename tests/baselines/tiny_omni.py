@@ -82,7 +82,7 @@ def save_qwen2_5_omni(folder: Path) -> Path:
 
 
 def save_qwen3_omni(folder: Path) -> Path:
-    """Qwen3-Omni with talker and vocoder; each of its experts lies under keys of its own."""
+    """Qwen3-Omni with talker and vocoder. Each of its experts has its own keys."""
     import torch
     from transformers import Qwen3OmniMoeConfig, Qwen3OmniMoeForConditionalGeneration, WhisperFeatureExtractor
 

@@ -1,4 +1,4 @@
-"""SALMONN and FUTGA of few and random weights, as their authors saved them, beside a Vicuna, a Whisper and a BEATs."""
+"""SALMONN and FUTGA with few and random weights in the published layout, with a Vicuna, a Whisper and a BEATs."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class ToyOptions:
 
 
 class Toy(System):
-    """Shuffles slowly, and fails where it is told to."""
+    """Shuffles slowly, and fails on a thread of choice."""
 
     declaration = declare()
     Options = ToyOptions

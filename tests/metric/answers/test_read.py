@@ -75,14 +75,14 @@ def test_titles_that_look_like_list_markers(text: str, parsed: tuple[int, ...]) 
     ],
 )
 def test_fences_prose_and_thinking(text: str, parsed: list[str]) -> None:
-    """What is thought, told beside the list or put into brackets elsewhere is no answer."""
+    """Thinking, and text next to the list or in brackets elsewhere, is not an answer."""
     reading = read(text, SONGS)
     assert named(reading, SONGS) == parsed
     assert (reading.ledger.unknown, reading.outcome) == (0, "repaired")
 
 
 def test_a_cut_list_yields_its_complete_items() -> None:
-    """The half title at the end is not guessed, and the answer counts as truncated although nobody said so."""
+    """The half title at the end is not guessed, and the answer counts as truncated even without a report of it."""
     reading = read('```json\n["Team", "Heavy", "Sty', SONGS)
     assert named(reading, SONGS) == ["Team", "Heavy"]
     assert (reading.outcome, reading.ledger.truncated) == ("truncated", True)
@@ -96,7 +96,7 @@ def test_a_list_that_is_not_closed_was_cut() -> None:
 
 
 def test_an_answer_with_more_than_the_pool_in_it_is_no_perfect_one() -> None:
-    """A repeat or an invented title beside every candidate is repaired."""
+    """A repeat or an unknown title next to every candidate is repaired."""
     whole = ", ".join(SONGS)
     assert read(whole, SONGS).outcome == "ok"
     assert {read(f"{whole}, {more}", SONGS).outcome for more in (SONGS[0], "Wonderwall")} == {"repaired"}
@@ -176,7 +176,7 @@ def test_answers_with_nothing_in_them(text: str, outcome: str) -> None:
     ],
 )
 def test_numbers(text: str, numbers: list[int], repeated: int, unknown: int) -> None:
-    """Numbers out of range are counted, those in a sentence are none, and where a title stands it has the last word."""
+    """Numbers out of range are counted, numbers in a sentence are ignored, and a title decides over a number."""
     reading = read(text, NUMBERED, numbered=True)
     assert [place + 1 for place in reading.places] == numbers
     assert (reading.ledger.repeated, reading.ledger.unknown) == (repeated, unknown)

@@ -100,7 +100,7 @@ _OTHER_WORDS = st.lists(st.text("bcdfghjklmnpqrstvwxz", min_size=1, max_size=9),
 @settings(max_examples=150, deadline=None)
 @given(frame=st.sampled_from(_FRAMES), words=st.tuples(_OTHER_WORDS, _OTHER_WORDS))
 def test_text_that_names_nothing_changes_no_rank(frame: str, words: tuple[str, str]) -> None:
-    """Whatever stands around the list and in the place of an invented title."""
+    """Any text around the list and in place of an unknown title."""
     reading = read_answer(frame.format(*words), Pool(TITLES), numbered=False, cut=False)
     assert [TITLES[place] for place in reading.places] == ["Iris", "Canon [in D]", "5:11"]
 
@@ -241,7 +241,7 @@ def test_a_walk_through_a_published_pool_never_hides_the_ranking(upstream_rows: 
 
 @pytest.mark.upstream
 def test_titles_with_their_artist_are_read_back(upstream_rows: list[dict[str, Any]]) -> None:
-    """But for the titles that another of the pool differs from by quotes alone, which a quoting model cannot tell."""
+    """Except titles that differ from another of the pool only by quotes, which a quoting model cannot distinguish."""
     wrong = total = 0
     for row in upstream_rows[::EVERY]:
         titles = list(dict.fromkeys(row["final_candidates"]))
