@@ -68,8 +68,8 @@ def expose(service: LeaderboardService) -> None:
             description: Short description, without an e-mail address.
             open_weights: True if anyone can download the weights.
             partial: True if threads may be missing, which then score 0.
-            pools: Pool design that the system ranked; empty for the published pools.
-            card: Text of a run.json, whose fields count more than the others.
+            pools: Pool design that the system ranked; empty for that of the card, else the published pools.
+            card: Text of a run.json, for the fields that are empty here.
 
         Returns:
             state ("stored", "queued", "already" or "refused"), then key, row and warnings, or every fault.

@@ -51,9 +51,9 @@ class SubmitPanel:
                     label="Short description, optional, without e-mail addresses", lines=3,
                     max_length=limits.description, elem_id="description",
                 )  # fmt: skip
-                fields["pools"] = gr.Dropdown(
-                    names, value=names[0], label="Pools", visible=len(names) > 1, elem_id="pools"
-                )
+                # Empty by default, because a pool design that is chosen here counts more than that of the run card.
+                pools = [(f"As in the run card, else {names[0]}", ""), *((name, name) for name in names)]
+                fields["pools"] = gr.Dropdown(pools, value="", label="Pools", visible=len(names) > 1, elem_id="pools")
                 fields["partial"] = gr.Checkbox(label="Partial: missing threads score 0", elem_id="partial")
                 with gr.Row():
                     score = gr.Button("Score only", elem_id="score", min_width=110)
@@ -79,7 +79,7 @@ class SubmitPanel:
 
     def _score(self, request: gr.Request, file: str | None, pools: str) -> str:
         caller = caller_at(self._service, request)
-        return _rendered(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools)))
+        return _rendered(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools or None)))
 
 
 def _rendered(work: Callable[[], Html]) -> str:
