@@ -104,7 +104,7 @@ def test_the_final_list_is_found_in_every_combination() -> None:
 
 
 @pytest.mark.figures
-@pytest.mark.parametrize("seed", range(2, 14))
+@pytest.mark.parametrize("seed", range(2, 6))
 def test_the_final_list_is_found_in_many_more(seed: int) -> None:
     """Other draws of marks, intros, headings, sizes and parts; one in four with pools of 100."""
     for answer in combinations(seed, (100,) if seed % 4 == 0 else (2, 4, 5, 12, 30)):
