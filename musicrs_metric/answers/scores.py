@@ -14,7 +14,7 @@ Meaning = Literal["rank", "score", "distance"]
 T = TypeVar("T")
 
 _NUMBER = re.compile(
-    r"[\s*_#\[(\"']*(-?\d{1,9}(?:[.,]\d{1,20})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
+    r"[\s*_#\[(\"']*(?:(?:rank|score)(?:ed)?\s?[:#=]?\s?)?(-?\d{1,9}(?:[.,]\d{1,20})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
     re.IGNORECASE,
 )
 _WORD = (
