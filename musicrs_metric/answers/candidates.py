@@ -124,6 +124,8 @@ class Candidates:
         if entry.title is None and not is_marked and not _AFTER.match(text, one.end()):
             return None
         two = _NUMBER.match(text, end) if is_marked and entry.title is None and one["digits"].isdecimal() else None
+        if two is not None and _RANK_WORD.match(two["label"] or "") and not _RANK_WORD.match(one["label"] or ""):
+            two = None  # "4: rank 1"
         if two is not None and is_bracketed and "[" not in two["open"]:
             two = None  # "[64] 1916" is a number and its title
         second, end_of_number = None, one.end()

@@ -12,7 +12,7 @@ from .candidates import Candidates
 from .entry import Entry
 from .headings import NO_HEADING, Heading, Purpose
 from .result import Item
-from .scores import in_order, meaning
+from .scores import Meaning, in_order, meaning
 
 # "chain" is a row with `>` between its items, "values" stands for JSON and tables, "prose" for what sentences name.
 Kind = Literal["number", "bullet", "bare", "chain", "row", "values", "prose"]
@@ -99,13 +99,15 @@ def from_entries(
         follows_directly: Whether nothing stands between it and the list before it.
     """
     entries = tuple(entries)
-    pairs = _pairs(entries) if candidates.numbered else ()
+    pairs = _pairs(entries) if candidates.numbered else []
     items = candidates.items([entry._replace(second=None) for entry in entries] if pairs else entries)
     listed = tuple(items)
     values = pairs or _scores(entries, listed)
+    known = [value for value in values if value is not None]
+    hint: Meaning | None = "rank" if any(entry.score and entry.score.form == "rank" for entry in entries) else None
     is_countdown = _is_countdown(entries, candidates)
     if values:
-        items = in_order(items, values, meaning(values))
+        items = in_order(items, values, meaning(known, None if pairs else hint))
     elif heading.is_worst_first or is_countdown:
         items = items[::-1]
     return FoundList(
@@ -132,7 +134,7 @@ def _is_countdown(entries: tuple[Entry, ...], candidates: Candidates) -> bool:
     return len(firsts) == len(entries) >= _FEWEST_IN_ROW and firsts == list(range(len(firsts), 0, -1))
 
 
-def _scores(entries: tuple[Entry, ...], items: tuple[Item, ...]) -> list[float]:
+def _scores(entries: tuple[Entry, ...], items: tuple[Item, ...]) -> list[float | None]:
     """A score for each entry, where each that names a candidate has one of the same form."""
     named = [entry.score for entry, item in zip(entries, items, strict=True) if item.place is not None]
     scores = [score for score in named if score is not None]
@@ -140,10 +142,10 @@ def _scores(entries: tuple[Entry, ...], items: tuple[Item, ...]) -> list[float]:
         return []
     if all(entry.is_ranked for entry in entries) and not any(item.place is None for item in items):
         return []  # a rank is given as well
-    return [entry.score.value if entry.score else float("-inf") for entry in entries]
+    return [entry.score.value if entry.score else None for entry in entries]
 
 
-def _pairs(entries: tuple[Entry, ...]) -> list[float]:
+def _pairs(entries: tuple[Entry, ...]) -> list[float | None]:
     """The second numbers of lines such as `4: 9`, where they are not the identifiers: where the first do not count."""
     firsts = [entry.first for entry in entries]
     seconds = [entry.second for entry in entries]

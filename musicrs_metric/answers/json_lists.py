@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from .fields import role
 from .found import FoundList
+from .headings import purpose
 from .json_values import JsonValue, json_values
 from .values import Values
 
+# What words say of a list, whatever its key says.
+_STRONGER = ("final", "draft", "excluded", "remark")
 _BETWEEN_OBJECTS = " \t\n\r,;-*•.()0123456789"
 
 
@@ -34,9 +37,13 @@ def json_lists(text: str, values: Values) -> tuple[list[FoundList], str]:
         pieces += [text[end:start], "\n" * text.count("\n", start, stop)]
         line += text.count("\n", end, start)
         last = line + text.count("\n", start, stop)
+        # "I left out [1, 3]": the words in front of a list on its line.
+        words = text[max(end, text.rfind("\n", end, start) + 1) : start]
+        label = purpose(words) if any(map(str.isalpha, words)) else None
+        says = label if label in _STRONGER or listing.purpose is None else listing.purpose
         found.append(
             FoundList(
-                "values", tuple(listing.listed), tuple(listing.items), line, last, listing.purpose,
+                "values", tuple(listing.listed), tuple(listing.items), line, last, says,
                 states_order=listing.states_order, is_plain=listing.states_order, is_open=group[-1].is_open,
             )
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -12,6 +13,11 @@ from .headings import line_purpose
 from .items import is_talk
 from .rows import Row, Rows
 from .wrapping import bare, marker
+
+_NAMED_NUMBER = re.compile(
+    r"[\s*_]*(?:song|track|item|candidate|title|option|id|number|no|nr)\b\W{0,3}\d{1,4}[\])*_]{0,3}\s?[:：.–—-]",
+    re.IGNORECASE,
+)
 
 LineKind = Literal["number", "bullet", "bare"]
 
@@ -80,13 +86,10 @@ def _with_colon(text: str, candidates: Candidates) -> Entry | None:
 
 
 def _is_alone(entry: Entry, text: str) -> bool:
-    """Whether a bare line that begins with a number is an item: a bracket says so, or nothing follows."""
-    return (
-        entry.is_plain
-        or text.lstrip(" \t*_`>")[:1] in "[【(#"
-        or entry.second is not None
-        or not any(map(str.isspace, text.strip()))
-    )
+    """Whether a bare line that begins with a number is an item: its form says so, or nothing follows."""
+    has_form = text.lstrip(" \t*_`>")[:1] in "[【(#" or _NAMED_NUMBER.match(text) is not None
+    has_number = entry.second is not None or entry.score is not None
+    return entry.is_plain or has_form or has_number or not any(map(str.isspace, text.strip()))
 
 
 def _decided(line: Line, n_items: int, candidates: Candidates) -> Line:

@@ -11,6 +11,7 @@ from .elements import elements_as_lines
 # What a model writes after a hundred titles with a remark each is a loop; it is not read.
 MOST_READ = 100_000
 
+_MOST_BETWEEN = 12  # characters between two boxes of one list
 FINAL = "\n\nFinal answer:\n"
 
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
@@ -82,7 +83,12 @@ def _without_latex(text: str) -> str:
     at = 0
     while box := _BOXED.search(text, at):
         end = _closing(text, box.end())
-        pieces += [text[at : box.start()], FINAL, text[box.end() : end], "\n\n"]
+        between = text[at : box.start()]
+        if pieces and len(between) <= _MOST_BETWEEN and not between.strip(" ,;>$&"):
+            pieces[-1] = f"{between} "  # a box per item
+            pieces += [text[box.end() : end], "\n\n"]
+        else:
+            pieces += [between, FINAL, text[box.end() : end], "\n\n"]
         at = min(end + 1, len(text))
     text = _ABOVE.sub(" > ", _STYLED.sub(r"\1", "".join([*pieces, text[at:]])))
     return _LATEX_REST.sub(" ", _LATEX_ITEM.sub("\n- ", text.replace("\\{", "").replace("\\}", "")))

@@ -38,6 +38,7 @@ class Row(NamedTuple):
         label: What stands in front of the first, such as "Ranking:".
         is_plain: Whether each piece is a candidate and nothing else.
         is_complete: Whether each piece names a candidate.
+        is_rising: Whether the line has the best last, with `<`; the entries have it first.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Row(NamedTuple):
     label: str
     is_plain: bool
     is_complete: bool
+    is_rising: bool = False
 
 
 class Rows:
@@ -115,7 +117,7 @@ class Rows:
             entries, label = self._split(kind, separator, line, borders)
             if separator is RISING:
                 entries.reverse()
-            yield self._row(kind, entries, label)
+            yield self._row(kind, entries, label)._replace(is_rising=separator is RISING)
 
     def _row(self, kind: Kind, entries: list[Entry], label: str) -> Row:
         known = [entry.title is not None or entry.first is not None for entry in entries]

@@ -101,13 +101,15 @@ class _Scanner:
     def _row(self, line: Line, row: Row) -> None:
         heading = heading_of(self._before)
         says = purpose(row.label) if any(map(str.isalpha, row.label)) else None
+        if says is not None:
+            heading = Heading(says, True, is_worst_first(row.label))
         self.lists.append(
             from_entries(
                 row.kind,
                 row.entries,
                 self._candidates,
                 lines=(line.at, line.at),
-                heading=heading if says is None else Heading(says, True, is_worst_first(row.label)),
+                heading=heading._replace(is_worst_first=heading.is_worst_first and not row.is_rising),
                 follows_directly=not self._before,
             )
         )

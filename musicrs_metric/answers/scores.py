@@ -14,7 +14,7 @@ Meaning = Literal["rank", "score", "distance"]
 T = TypeVar("T")
 
 _NUMBER = re.compile(
-    r"[\s*_#\[(\"']*(-?\d{1,9}(?:[.,]\d{1,20})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
+    r"[\s*_#\[(\"']*(?:(?:rank|score)(?:ed)?\s?[:#=]?\s?)?(-?\d{1,9}(?:[.,]\d{1,20})?)(?:st|nd|rd|th)?\s*(?:%|/\s?\d{1,4}|(?:points?|pts)\b)?[\s*_\])\"'.]*",
     re.IGNORECASE,
 )
 _WORD = (
@@ -22,9 +22,10 @@ _WORD = (
     r"|certainty)"
 )
 _LABELLED = re.compile(rf"\b{_WORD}\w{{0,10}}\s*[:=]?\s*\**(\d{{1,4}}(?:\.\d{{1,20}})?)(?!\d)", re.IGNORECASE)
+_RANKED = re.compile(r"\brank(?:ed)?\s?[:=#]?\s?#?(\d{1,4})\b", re.IGNORECASE)
 _OUT_OF = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,20})?)\s?(?:/|out of)\s?(?:5|10|100)\b(?![./]\d)", re.IGNORECASE)
 _PERCENT = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d{1,20})?)\s?%")
-_ALONE = re.compile(r"[\s:=|,*_()\[\]–—-]*(\d{1,3}(?:\.\d{1,20})?)[\s*_()\[\].]*")
+_ALONE = re.compile(r"[\s:=|,*_()\[\]>→–—-]*(\d{1,3}(?:\.\d{1,20})?)[\s*_()\[\].]*")
 _LEVELS = {
     "very high": 5,
     "excellent": 5,
@@ -44,7 +45,7 @@ class Score(NamedTuple):
 
     Attributes:
         value: The number.
-        form: "label", "fraction" or "percent" where the text says what it is, else "bare".
+        form: "rank", "label", "fraction" or "percent" where the text says what it is, else "bare".
     """
 
     value: float
@@ -54,11 +55,11 @@ class Score(NamedTuple):
 def score_in(rest: str) -> Score | None:
     """The score in the remark behind a candidate, or None."""
     rest = rest[:300]
-    for form, pattern in (("label", _LABELLED), ("fraction", _OUT_OF), ("percent", _PERCENT)):
+    for form, pattern in (("rank", _RANKED), ("label", _LABELLED), ("fraction", _OUT_OF), ("percent", _PERCENT)):
         if found := pattern.search(rest):
             return Score(float(found[1]), form)
     alone = _ALONE.fullmatch(rest)
-    return Score(float(alone[1]), "bare") if alone and rest[:1] in " :=|,(-–—[\t" else None
+    return Score(float(alone[1]), "bare") if alone and rest[:1] in " :=|,(-–—>→[\t" else None
 
 
 def to_number(value: Any) -> float | None:

@@ -13,6 +13,7 @@ from .headings import Heading
 from .keyed import keyed
 from .rows import Rows
 
+_MARKED_NUMBER = re.compile(r"[*_`]+[\d.,#%/ ]+[*_`]+")
 _RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _DELIMITERS = ("\t", ";", ",")
 _MOST_CELLS, _LONGEST_NAME = 12, 4
@@ -90,7 +91,9 @@ def _with_bars(lines: Sequence[str], start: int, candidates: Candidates, rows: R
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip(" \t*_`") for cell in line.strip().strip("|").split("|")][:_MOST_CELLS]
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")][:_MOST_CELLS]
+    # A title may hold such signs itself; the look-up of titles unwraps them where it does not.
+    return [cell.strip("*_`") if _MARKED_NUMBER.fullmatch(cell) else cell for cell in cells]
 
 
 def _names(header: Sequence[str], width: int) -> list[str]:

@@ -79,7 +79,7 @@ class Values:
     def _list(self, values: Sequence[Any], depth: int) -> Listing | None:
         values = [value for value in values if value is not None]
         if all(isinstance(value, dict) for value in values):
-            return self._objects([_flat(value) for value in values], depth)
+            return self._objects(values, depth)
         if all(isinstance(value, list) for value in values):
             return self._table(values, depth)
         if len(values) == 1 and isinstance(values[0], str):
@@ -107,7 +107,7 @@ class Values:
             merged = {name: value for inner in objects for name, value in inner.items()}
             if len(merged) == len(objects):
                 return self._object(merged, depth + 1)
-        ordered = from_records(objects, self._candidates)
+        ordered = from_records([_flat(inner) for inner in objects], self._candidates)
         if ordered is None or (not distinct(ordered[0]) and len(objects) == 1):
             parts = [inner for value in objects if (inner := self._object(value, depth + 1)) is not None]
             return joined_parts(parts) if parts else Listing(*ordered) if ordered else None
@@ -132,11 +132,15 @@ class Values:
 
     def _object(self, pairs: Mapping[str, Any], depth: int) -> Listing | None:
         parts: list[Listing] = []
+        if columns := _columns(pairs):
+            return self._objects(columns, depth + 1)
         objects = [value for value in pairs.values() if isinstance(value, dict)]
         if len(objects) == len(pairs) > 1 and not any(map(role, pairs)) and all(map(self._is_key, pairs)):
             return self._keyed(pairs)
         for key, value in pairs.items():
             says = purpose(_spaced(key))
+            if isinstance(value, list) and map_hint(key):
+                continue  # numbers beside the candidates are not the candidates
             if isinstance(value, dict) and (hint := map_hint(key)) and all(map(self._is_key, value)):
                 inner = read_map(value, self._candidates, hint)
             elif isinstance(value, list | dict) or (
@@ -179,6 +183,21 @@ class Values:
 
 def _spaced(key: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)
+
+
+def _columns(pairs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records of an object of two columns, the candidates and their scores or ranks; none for other objects."""
+    lists = {key: value for key, value in pairs.items() if isinstance(value, list)}
+    numbers = [
+        key for key, value in lists.items() if map_hint(key) and all(to_number(cell) is not None for cell in value)
+    ]
+    if len(lists) != 2 or len(numbers) != 1:
+        return []
+    (name,) = lists.keys() - set(numbers)
+    kind, cells, values = map_hint(numbers[0]) or "score", lists[name], lists[numbers[0]]
+    if len(cells) != len(values) or any(isinstance(cell, list | dict) for cell in cells):
+        return []
+    return [{"id": cell, kind: value} for cell, value in zip(cells, values, strict=True)]
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def test_a_busy_server_is_asked_again(tmp_path: Path, status: int) -> None:
     ("reply", "outcome", "n_answered"),
     [
         (Reply('{"ranking": [2, 1, 5', finish="length"), "truncated", 2),
-        (Reply("[2] > [1] > [5", finish="length"), "truncated", 2),
+        (Reply("[2] > [1] > [5", finish="length"), "truncated", 3),  # of five candidates, no number begins with 5
         (Reply('{"ranking": [2, 1, 5, 4, 3]}', finish="length"), "ok", 5),
         (Reply("I'm sorry, I cannot hear anything."), "refusal", 0),
         (Reply(""), "empty", 0),
