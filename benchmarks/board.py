@@ -1,4 +1,4 @@
-"""How long a leaderboard of many submissions takes: to fill, to be ready again after a restart, to answer.
+"""Time of a leaderboard of many submissions: to fill, to restart, to answer.
 
     python -m benchmarks board [--submissions 200]
 
@@ -90,7 +90,7 @@ def prediction_file(references: References, seed: int, skill: float) -> bytes:
 
 
 def form(i: int) -> SubmissionForm:
-    """What is said of the submission of number i: every third is another modality of one system."""
+    """Fields of the submission of number i: every third is another modality of one system."""
     return SubmissionForm(name=f"System {i // 3}", modality=_MODALITIES[i % 3], paradigm="retrieval", reads="thread")
 
 
@@ -136,7 +136,7 @@ def _timed(what: str, work: Callable[[], T]) -> T:
 
 
 def _peak_megabytes() -> float:
-    """What this process held at most; what `getrusage` says would include the process that started it."""
+    """Peak memory of this process; `getrusage` would include the process that started it."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

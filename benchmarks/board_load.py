@@ -40,7 +40,7 @@ _READS_FOR_S = 1.0
 
 
 class Load:
-    """What came of the calls.
+    """Results of the calls.
 
     Attributes:
         seconds: Kind of call to how long each took.
@@ -179,7 +179,7 @@ def _load(url: str, folder: Path, given: argparse.Namespace) -> None:
 
 
 def _processor_seconds(process: int) -> float:
-    """What a process has used of processors so far."""
+    """Processor time of a process so far, in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

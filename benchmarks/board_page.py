@@ -1,4 +1,4 @@
-"""How long the leaderboard's page takes to open, beside an empty page of the same library.
+"""Time to open the leaderboard's page, relative to an empty page of the same library.
 
     python -m benchmarks board_page [--rows 200] [--rounds 5]
 

@@ -1,4 +1,4 @@
-"""How long a comparison takes, by systems, metrics and resamples: it should grow in line with each."""
+"""Time of a comparison by systems, metrics and resamples: it should grow in line with each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What running CLAP over the three modalities costs beside its forward passes, and how many of these there are.
+"""Cost of running CLAP over the three modalities, relative to its forward passes, and the number of these.
 
     python -m benchmarks embedding [--threads 4] [--small]
 

@@ -1,4 +1,4 @@
-"""How long `evaluate.load(...).compute` takes beside an `evaluate` metric that takes the same columns and does nothing.
+"""Time of `evaluate.load(...).compute`, relative to an `evaluate` metric that takes the same columns and does nothing.
 
     python -m benchmarks evaluate_module [--threads 10000] [--rounds 5]
 

@@ -38,7 +38,7 @@ _AT_ONCE = 100
 
 
 class Counted(NamedTuple):
-    """What was counted for one number of threads; every array has shape (measures,).
+    """Counts for one number of threads; every array has shape (measures,).
 
     Attributes:
         above: Share of random rankings that are called above chance.

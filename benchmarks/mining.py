@@ -1,4 +1,4 @@
-"""How fast dumps are mined beside decompression alone, in how much memory, and whether a killed run does harm.
+"""Speed of mining relative to decompression alone, its memory, and the effect of a killed run.
 
     python -m benchmarks mining [--megabytes 1300] [--workers 2] [--rounds 3] [--kills 20]
 
@@ -42,7 +42,7 @@ _ROOT = Path(__file__).parents[1]
 
 
 class Floor(NamedTuple):
-    """What decompression alone takes; `cpu_s` of it is `zstd`'s own."""
+    """Cost of decompression alone; `cpu_s` is the processor time of `zstd`."""
 
     wall_s: float
     cpu_s: float

@@ -1,4 +1,4 @@
-"""How long scoring rankings of places in the pool takes, beside the bare array operations that it rests on.
+"""Time to score rankings of places in the pool, relative to the bare array operations behind it.
 
     python -m benchmarks places [--threads 100000] [--rounds 7]
 

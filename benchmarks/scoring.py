@@ -1,4 +1,4 @@
-"""How long scoring strings takes beside the least it could take, and beside other libraries with their building.
+"""Time to score strings, relative to the least possible time and to other libraries with their set-up.
 
     python -m benchmarks scoring [--threads 100000] [--rounds 3]
 
@@ -34,7 +34,7 @@ _WORDS = ["amber", "blue", "city", "dance", "echo", "fire", "gold", "heart", "ir
 
 
 class Threads(NamedTuple):
-    """What there is to score, one entry per thread."""
+    """Inputs to score, one entry per thread."""
 
     rankings: list[list[str]]
     relevant: list[list[str]]
@@ -62,7 +62,7 @@ def score_all(threads: Threads) -> object:
 
 
 def index_pools(threads: Threads) -> tuple[list[list[str]], list[dict[str, int]]]:
-    """What the floor needs before the clock starts."""
+    """Inputs of the floor, prepared before the clock starts."""
     return threads.rankings, [{title: i for i, title in enumerate(pool)} for pool in threads.candidates]
 
 

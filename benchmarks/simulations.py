@@ -170,7 +170,7 @@ def simulate(scenario: str, *, repetitions: int, resamples: int = RESAMPLES, see
 
 
 def _judge(values: Floats, mean: Floats, gap: Floats, resamples: int) -> dict[str, npt.NDArray[np.bool_]]:
-    """What the library says of each comparison of the second axis: shape (comparisons,) each."""
+    """The library's result for each comparison of the second axis: shape (comparisons,) each."""
     sample = take_sample(values, resamples=resamples, seed=0)
     a, b = all_pairs(N_SYSTEMS)
     first, last = np.array([0]), np.array([N_SYSTEMS])

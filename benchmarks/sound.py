@@ -1,4 +1,4 @@
-"""How long cutting and loading clips takes beside bare decoding and resampling, and the memory of a build with audio.
+"""Time to cut and load clips, relative to bare decoding and resampling, and the memory of a build with audio.
 
     python -m benchmarks sound [--clips 10] [--gigabytes 1] [--rounds 5]
 

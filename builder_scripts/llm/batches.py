@@ -67,7 +67,7 @@ class BatchFiles:
         if not waiting:
             return ""
         first, *others = self._write(waiting)
-        more = f" and {count(len(others), 'further file')}" if others else ""
+        more = f" and {count(len(others), 'other file')}" if others else ""
         return (
             f"{count(len(waiting), 'request')} to {self.model.name} in {first}{more}; answer them, for one with "
             f"`vllm run-batch -i {first.name} -o answers-{first.name.removeprefix('requests-')} --model "

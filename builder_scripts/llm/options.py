@@ -51,7 +51,7 @@ class LlmOptions(StageOptions):
     timeout: float = Field(
         default=Server.timeout_s, ge=0.1, allow_inf_nan=False, description="Seconds for one attempt."
     )
-    retries: int = Field(default=Server.retries, ge=0, description="Further attempts after a failure.")
+    retries: int = Field(default=Server.retries, ge=0, description="Attempts after a failure.")
     batch_size: int = Field(default=Local.batch_size, ge=1, description="Requests per batch in this process.")
     price_read: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="Price per million tokens read.")
     price_written: float = Field(
@@ -64,18 +64,16 @@ class LlmOptions(StageOptions):
         le=1,
         description="Share of failed questions above which the stage stops with exit code 1.",
     )
-    thinking_tokens: int = Field(
-        default=0, ge=0, description="Further tokens per answer, for a model that thinks first."
-    )
+    thinking_tokens: int = Field(default=0, ge=0, description="Extra tokens per answer, for a model that thinks first.")
     extra_body: Annotated[PathFrom | None, CommandLine("FILE")] = Field(
-        default=None, description="JSON file of one object with further fields of every request."
+        default=None, description="JSON file of one object with extra fields of every request."
     )
 
     def check(self) -> None:
         """Check model and backend without loading or reaching them.
 
         Raises:
-            UserError: The URL, the key or the further fields cannot be used.
+            UserError: The URL, the key or the extra fields cannot be used.
         """
         self.open_backend(Path())
 
@@ -84,7 +82,7 @@ class LlmOptions(StageOptions):
         """The model with all that can change its answers.
 
         Raises:
-            UserError: The file of further fields cannot be read, or holds a field that the stage decides.
+            UserError: The file of extra fields cannot be read, or holds a field that the stage decides.
         """
         fields = read_extra_body(self.extra_body) if self.extra_body else {}
         extra_body = to_json(dict(sorted(fields.items()))) if fields else ""
@@ -102,7 +100,7 @@ class LlmOptions(StageOptions):
             folder: Folder of batch files.
 
         Raises:
-            UserError: The URL, the key or the further fields cannot be used.
+            UserError: The URL, the key or the extra fields cannot be used.
         """
         match self.backend:
             case BackendName.server:
@@ -114,7 +112,7 @@ class LlmOptions(StageOptions):
                 if others or self.thinking_tokens:
                     raise UserError(
                         f"--backend local takes no {', '.join(sorted(others)) or '--thinking-tokens'}; the only "
-                        "further field that it knows is chat_template_kwargs"
+                        "extra field that it knows is chat_template_kwargs"
                     )
                 return Local(self.weights, self.batch_size)
             case BackendName.batch:

@@ -27,9 +27,9 @@ class Model(NamedTuple):
         name: Hub id, a folder, or the name that a server gives the model.
         revision: Commit, tag or date of the weights. Empty if unknown: a newer model of the same name is then not
             noticed.
-        extra_body: Further fields of every request, as canonical JSON. Empty for none. They can change an answer (a
+        extra_body: Extra fields of every request, as canonical JSON. Empty for none. They can change an answer (a
             mode without thinking, another sampler), so they are part of its key.
-        thinking_tokens: Further tokens per answer, for a model that thinks first.
+        thinking_tokens: Extra tokens per answer, for a model that thinks first.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Model(NamedTuple):
 
     @property
     def further_fields(self) -> dict[str, Any]:
-        """Further fields of every request."""
+        """Extra fields of every request."""
         fields: dict[str, Any] = json.loads(self.extra_body or "{}")
         return fields
 
@@ -171,7 +171,7 @@ class Prompt:
     def fill(self, **fields: str) -> str:
         """Fill in the fields.
 
-        A field is never searched for further fields, so a `$` in a text is only a `$`.
+        A field is never searched for other fields, so a `$` in a text is only a `$`.
 
         Raises:
             KeyError: A field of the template is missing.

@@ -42,7 +42,7 @@ class Server:
         key_variable: Environment variable that holds the key.
         concurrency: Requests in flight.
         timeout_s: Largest duration of one attempt, in seconds.
-        retries: Further attempts after the first.
+        retries: Attempts after the first.
 
     Raises:
         UserError: The URL is malformed or holds a secret, or the key is malformed.

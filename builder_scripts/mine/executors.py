@@ -1,4 +1,4 @@
-"""How `ingest` is mapped over dumps: processes of this machine, or a cluster (see `builder_scripts.mine.clusters`)."""
+"""Executors that map `ingest` over dumps: processes of this machine, or a cluster (see `clusters`)."""
 
 from __future__ import annotations
 

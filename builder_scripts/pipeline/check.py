@@ -172,7 +172,7 @@ def _baseline(config: RunConfig) -> Iterator[str]:
     if section.pools not in ("published", *others):
         yield (
             f"baseline.pools is {section.pools}, expected published (the pools of the design "
-            f"{config.pools.designs[0]}) or a further design ({some(list(others)) or 'there is none'})"
+            f"{config.pools.designs[0]}) or another design ({some(list(others)) or 'there is none'})"
         )
     if section.model != "lexical" and not manifest_path(Work(config.work).baseline, "baseline").is_file():
         # Nothing imports `baselines`, so a process looks the system up.

@@ -66,7 +66,7 @@ def run_stage(
         parameters: Everything that changes the output, as plain JSON types.
         body: Does the work in the folder that it gets.
         packages: Packages whose versions the manifest records.
-        is_current: A further test of a finished stage. If it is False, the stage runs again.
+        is_current: Another test of a finished stage. If it is False, the stage runs again.
         keeps_equal_manifest: Keep the last manifest where the stage ran again with an equal output, so that no later
             stage runs again.
         open_folder: Gives the folder to write to, such as one that replaces `folder` in one step.

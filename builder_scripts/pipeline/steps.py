@@ -66,7 +66,7 @@ def _mine(config: RunConfig, work: Work, console: Console) -> StageResult:
     mined = run_with_progress(mining, options.workers, options.executor, options.master, console)
     if mined.damaged:
         first, *others = mined.damaged
-        more = f", and {len(others)} further dumps are damaged" if others else ""
+        more = f", and {len(others)} other dumps are damaged" if others else ""
         raise UserError(f"{first.path}: {first.damage}{more}; fetch it again, or take it off the list")
     missing = list(missing_subreddits(mining, mined, named=options.names_subreddits))
     if missing:

@@ -18,8 +18,8 @@ class PoolsOptions(StageOptions):
         min_length=1,
         description="paper: ground truth and random titles of the subreddit, as published. balanced: every title of a "
         "subreddit in equally many pools. fresh: titles of threads outside the corpus, each used once. May be "
-        "repeated. The first design makes the pools of the plain configurations. A further design that the threads "
-        "cannot fill is left out with a note. Default: all three, in this order.",
+        "repeated. The first design makes the pools of the plain configurations. Another design that the threads "
+        "cannot fill is skipped with a note. Default: all three, in this order.",
     )
     seed: int = Field(default=0, ge=0, description="Seed of the pools.")
     distractors: int = Field(default=DISTRACTORS, ge=1, description="Distractors per pool, as far as titles suffice.")

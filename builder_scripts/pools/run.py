@@ -117,7 +117,7 @@ def _labelled(work: Work, *, unjudged: bool) -> LabelledCorpus:
 def _draw_all(
     work: Work, threads: Sequence[CorpusThread], options: PoolsOptions, track: Track
 ) -> tuple[list[PoolSet], list[str]]:
-    """Draw every design. A further design that these threads cannot fill is left out, with a note."""
+    """Draw every design. Another design that these threads cannot fill is skipped, with a note."""
     drawn: list[PoolSet] = []
     notes: list[str] = []
     outside: Mapping[str, Sequence[str]] = {}
@@ -130,7 +130,7 @@ def _draw_all(
         except UserError as error:
             if position == 0:  # it makes the plain configurations, and no other design may take its place unasked
                 raise
-            notes.append(f"{design}: left out, {error}")
+            notes.append(f"{design}: skipped, {error}")
     return drawn, notes
 
 

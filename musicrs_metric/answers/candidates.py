@@ -1,4 +1,4 @@
-"""What a line, a piece of a line or a value of an object says: a candidate by title or by number, a rank, a score."""
+"""Candidates in lines, pieces of lines and values of an answer: by title or by number, with rank and score."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Candidates:
         return self._places[number - 1] if 1 <= number <= len(self._places) else None
 
     def goes_on(self, digits: str) -> bool:
-        """Whether digits at which an answer was cut may be the first of a longer number."""
+        """Check whether digits at which an answer was cut may be the first of a longer number."""
         return digits.isdecimal() and int(digits[:9]) * 10 <= len(self._places)
 
     def value(self, value: Any) -> Item:
@@ -182,6 +182,6 @@ class Candidates:
 
 
 def _behind_title(text: str) -> str:
-    """What may hold a score: the text behind the first border after its start."""
+    """The text behind the first border after the start of an entry, which may hold a score."""
     border = re.search(r"\s[-–—=|]\s?|[:：=(\[,](?=[\s\d*(]|$)|:\s|\(", text[1:])
     return text[1 + border.start() :] if border else ""

@@ -1,4 +1,4 @@
-"""Which list of an answer is its ranking. The rules are stated in `read.read_answer`."""
+"""Choice of the list that is the ranking of an answer. The rules are stated in `read.read_answer`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chosen(lists: Sequence[FoundList], candidates: Candidates, *, is_alone: bool
 
 
 def _states_ranking(found: FoundList, candidates: Candidates, *, is_alone: bool) -> bool:
-    """Whether an answer puts a list forward as a ranking: by what stands in front of it, or by its form."""
+    """Check whether an answer puts a list forward as a ranking: by what stands in front of it, or by its form."""
     if found.purpose in _ASIDE or (found.purpose == "more" and found.kind in INLINE):
         return False
     if found.states_order:
@@ -56,7 +56,7 @@ def _states_ranking(found: FoundList, candidates: Candidates, *, is_alone: bool)
 
 
 def _is_echo(found: FoundList, candidates: Candidates) -> bool:
-    """Whether a list has the form in which a prompt shows its candidates, and not the one that prompts ask for."""
+    """Check for the form in which a prompt shows its candidates, and not the one that prompts ask for."""
     if candidates.numbered:
         return any(entry.title is not None for entry in found.entries)
     return found.kind in ("bullet", "values") or any("[" in entry.marker for entry in found.entries)

@@ -1,4 +1,4 @@
-"""What an answer does not name is appended in a random order: never in the order of the pool, which may favour some."""
+"""Completion of a ranking: unnamed candidates follow in a random order. The order of the pool may favour some."""
 
 from __future__ import annotations
 

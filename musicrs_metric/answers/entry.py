@@ -1,4 +1,4 @@
-"""What one line or piece of an answer says, before the list that it belongs to is known."""
+"""One line or piece of an answer, before the list that it belongs to is known."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ _COUNTERS = ("#", "no", "no.", "")
 
 
 def role(name: str) -> Role | None:
-    """What a field holds, by its name."""
+    """Meaning of a field, by its name."""
     words = " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()).strip(
         "*:` "
     )
@@ -145,7 +145,7 @@ def _column(records: Sequence[Record], name: str, kind: Role | None, candidates:
 
 
 def _may_name(value: Any, name: str, kind: Role | None, candidates: Candidates) -> bool:
-    """Whether a value may be a candidate: a number in a field of another name counts something else."""
+    """Check whether a value may be a candidate: a number in a field of another name counts something else."""
     if value is None or isinstance(value, bool):
         return False
     is_number = to_number(value) is not None
@@ -168,7 +168,7 @@ def _candidate_column(columns: Mapping[str, list[Item]], roles: Mapping[str, Rol
 
 
 def _counts(items: Sequence[Item]) -> bool:
-    """Whether numbers only count the records: 1, 2, 3."""
+    """Check whether numbers only count the records: 1, 2, 3."""
     return [item.text for item in items] == [str(number) for number in range(1, len(items) + 1)]
 
 

@@ -59,7 +59,7 @@ class FoundList:
         return distinct(self.items)
 
     def is_in_pool_order(self, size: int) -> bool:
-        """Whether it lists candidates as the prompt does, so that it may be but a walk through them.
+        """Check whether it lists candidates as the prompt does, so that it may be but a walk through them.
 
         Two or more in rising order are taken for that where they are the whole pool, three or more where they are its
         first ones without gap, five or more in any case.
@@ -120,13 +120,13 @@ def from_entries(
 
 
 def _is_ranked(entries: tuple[Entry, ...]) -> bool:
-    """Whether each entry has a rank beside its candidate, counted from 1."""
+    """Check whether each entry has a rank beside its candidate, counted from 1."""
     firsts = [entry.first for entry in entries if entry.is_ranked or entry.second is not None]
     return len(firsts) == len(entries) > 1 and firsts == list(range(1, len(entries) + 1))
 
 
 def _is_countdown(entries: tuple[Entry, ...], candidates: Candidates) -> bool:
-    """Whether the numbers in front of three candidates or more count down to 1, and are not their identifiers."""
+    """Check whether the numbers in front of three candidates or more count down to 1, and are not their identifiers."""
     firsts = [entry.first for entry in entries if entry.title is not None or entry.second is not None]
     own = [entry.title == candidates.by_number(entry.first or 0) for entry in entries if entry.second is None]
     if candidates.numbered and own and all(own):

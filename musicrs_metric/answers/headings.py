@@ -17,7 +17,7 @@ _HEADING_LINES, _MOST_WORDS_BETWEEN = 3, 12
 
 
 class Heading(NamedTuple):
-    """What stands in front of a list.
+    """Text in front of a list.
 
     Attributes:
         purpose: What it says that the list is.
@@ -145,7 +145,7 @@ _SHORT = 3  # words
 
 
 def purpose(line: str) -> Purpose | None:
-    """What a heading, a key of an object or the text in front of a list says about the list.
+    """Meaning of a heading, of a key of an object or of the text in front of a list.
 
     Args:
         line: One line of text; only its end counts where it is long.
@@ -181,7 +181,7 @@ def line_purpose(line: str) -> Purpose | None:
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line looks like a heading: it ends in a colon, is bold or marked as one, or has three words at most."""
+    """Check whether a line may be a heading: it ends in a colon, is bold or marked, or has at most three words."""
     text = line.rstrip(" \t*_")
     short = len(text.split()) <= _SHORT and text[-1:] not in ".!?,;"
     return text.endswith((":", "：")) or _HEADING.match(line) is not None or short
@@ -206,7 +206,7 @@ def heading_of(before: Sequence[str]) -> Heading:
 
 
 def is_worst_first(line: str) -> bool:
-    """Whether a line says that the list below it starts with what suits least."""
+    """Check whether a line says that the list below it starts with what suits least."""
     return _WORST_FIRST.search(line[-_LONGEST:]) is not None
 
 

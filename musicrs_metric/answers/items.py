@@ -1,4 +1,4 @@
-"""What an answer says around its list, told from what it lists."""
+"""Remarks around the list of an answer, separated from its items."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _MOST_WORDS = 20
 
 
 def is_talk(text: str) -> bool:
-    """Whether a piece that names no candidate reads like a remark rather than like an invented title."""
+    """Check whether a piece that names no candidate reads like a remark rather than like an invented title."""
     return bool(_TALK.match(text)) or text.rstrip("* \t").endswith(":") or len(text.split(maxsplit=50)) > _MOST_WORDS

@@ -46,7 +46,7 @@ class _Parts:
         self._places.update(part.places)
 
     def goes_on_with(self, part: FoundList, size: int) -> bool:
-        """Whether the next list is a part of this one."""
+        """Check whether the next list is a part of this one."""
         whole, last = self._first, self._lists[-1]
         shares = not self._places.isdisjoint(part.places)
         if not self._places or not part.places:
@@ -66,7 +66,7 @@ class _Parts:
         return _counts_on(last, part) or part.purpose == whole.purpose == "ranking"
 
     def _continues_walk(self, part: FoundList) -> bool:
-        """Whether both list candidates as the pool does, and the second begins where the first ends."""
+        """Check whether both list candidates as the pool does, and the second begins where the first ends."""
         places = [item.place for item in self._lists[-1].listed if item.place is not None]
         return self._is_walk and bool(places) and _rises_by_one(part, places[-1])
 
@@ -97,14 +97,14 @@ class _Parts:
 
 
 def _rises_by_one(found: FoundList, before: int | None) -> bool:
-    """Whether a list has the candidates of the pool one after the other, from the one behind `before` on."""
+    """Check whether a list has the candidates of the pool one after the other, from the one behind `before` on."""
     places = [item.place for item in found.listed if item.place is not None]
     start = before + 1 if before is not None else places[0] if places else 0
     return places == list(range(start, start + len(places)))
 
 
 def _is_single(part: FoundList) -> bool:
-    """Whether a list is but an item with a blank line in front of it."""
+    """Check whether a list is but an item with a blank line in front of it."""
     starts_again = part.kind == "number" and bool(part.entries) and part.entries[0].first == 1
     return len(part.listed) == 1 and part.follows_directly and not starts_again
 

@@ -66,7 +66,7 @@ def _grouped(values: Iterator[JsonValue], text: str) -> Iterator[list[JsonValue]
 
 
 def _are_alike(one: JsonValue, other: JsonValue) -> bool:
-    """Whether two objects are records of one table, or maps of one title each."""
+    """Check whether two objects are records of one table, or maps of one title each."""
     if not (_is_flat(one) and _is_flat(other)):
         return False
     return any(map(role, one.value.keys() & other.value.keys())) or len(one.value) == len(other.value) == 1

@@ -58,12 +58,12 @@ def json_values(text: str) -> Iterator[JsonValue]:
 
 
 def _is_identifier(value: Any) -> bool:
-    """Whether a value is what a footnote or an answer by number is made of, such as `[7]`."""
+    """Check whether a value is what a footnote or an answer by number is made of, such as `[7]`."""
     return isinstance(value, list) and len(value) == 1 and isinstance(value[0], int | float)
 
 
 def _has_text(value: Any) -> bool:
-    """Whether a value that is neither whole nor cut off has something that only JSON has: `[4 > 2]` has not."""
+    """Check whether a value that is neither whole nor cut off has something that only JSON has: `[4 > 2]` has not."""
     return isinstance(value, dict) or any(isinstance(inner, str | dict | list) for inner in value)
 
 
@@ -75,7 +75,7 @@ class _Walk:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the value was closed."""
+        """True if the value was closed."""
         return not self._stopped
 
     def value(self) -> Any:

@@ -42,7 +42,7 @@ class LineList:
             self._places.add(self._place(line.entry))
 
     def is_remark(self, line: Line) -> bool:
-        """Whether a line of another kind than the list says more than a title: it is about an item of the list."""
+        """Check whether a line of another kind than the list says more than a title, about an item of the list."""
         return (
             self._first is not None
             and line.kind != self._first.kind
@@ -50,7 +50,7 @@ class LineList:
         )
 
     def is_over(self, line: Line, says: Purpose | None) -> bool:
-        """Whether a line that names a candidate begins another list.
+        """Check whether a line that names a candidate begins another list.
 
         It does behind a heading, where the numbers start again from 1, and where the whole pool has been named.
 
@@ -94,5 +94,5 @@ class LineList:
 
 
 def _is_item(line: Line, kind: LineKind, indent: int) -> bool:
-    """Whether a line that names nothing is an item all the same: one that looks like the others."""
+    """Check whether a line that names nothing is an item all the same: one that looks like the others."""
     return line.kind == kind and (line.indent == indent or kind == "bare")

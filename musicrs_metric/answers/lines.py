@@ -86,7 +86,7 @@ def _with_colon(text: str, candidates: Candidates) -> Entry | None:
 
 
 def _is_alone(entry: Entry, text: str) -> bool:
-    """Whether a bare line that begins with a number is an item: its form says so, or nothing follows."""
+    """Check whether a bare line that begins with a number is an item: its form says so, or nothing follows."""
     has_form = text.lstrip(" \t*_`>")[:1] in "[【(#" or _NAMED_NUMBER.match(text) is not None
     has_number = entry.second is not None or entry.score is not None
     return entry.is_plain or has_form or has_number or not any(map(str.isspace, text.strip()))
@@ -111,7 +111,7 @@ def _decided(line: Line, n_items: int, candidates: Candidates) -> Line:
 
 
 def is_unknown_item(line: Line) -> bool:
-    """Whether a line that names nothing may be an invented title in a list."""
+    """Check whether a line that names nothing may be an invented title in a list."""
     return line.entry is None and line.row is None and not is_talk(line.text) and line_purpose(line.text) is None
 
 

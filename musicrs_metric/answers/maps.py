@@ -87,7 +87,7 @@ def _by_value(keys: list[Item], numbers: Sequence[float | None], hint: Meaning |
 
 
 def map_hint(key: str) -> Meaning | None:
-    """What the numbers of a map are, by the key that it has."""
+    """Meaning of the numbers of a map, by the key that it has."""
     return "score" if _SCORES_KEY.fullmatch(key) else "rank" if _RANKS_KEY.fullmatch(key) else None
 
 

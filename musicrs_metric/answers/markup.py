@@ -95,7 +95,7 @@ def _without_latex(text: str) -> str:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the brace before `start` is closed."""
+    """Position at which the brace before `start` is closed."""
     depth = 1
     for brace in re.finditer(r"[{}]", text[start : start + 20_000]):
         depth += 1 if brace[0] == "{" else -1

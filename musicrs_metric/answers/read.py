@@ -125,7 +125,7 @@ def _ranking(answer: str, candidates: Candidates) -> _Ranking:
 
 
 def _is_alone(lists: Sequence[FoundList], answer: str) -> bool:
-    """Whether an answer is one list and nothing else."""
+    """Check whether an answer is one list and nothing else."""
     n_lines = sum(bool(line.strip()) for line in answer.split("\n"))
     return (
         len(lists) == 1
@@ -135,7 +135,7 @@ def _is_alone(lists: Sequence[FoundList], answer: str) -> bool:
 
 
 def _is_something(item: Item) -> bool:
-    """Whether an item names a candidate or may be a title at all: a marker without text is neither."""
+    """Check whether an item names a candidate or may be a title at all: a marker without text is neither."""
     return item.place is not None or any(map(str.isalnum, item.text))
 
 

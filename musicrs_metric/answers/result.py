@@ -1,4 +1,4 @@
-"""What was read of an answer."""
+"""Result of reading an answer."""
 
 from __future__ import annotations
 

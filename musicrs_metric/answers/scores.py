@@ -77,7 +77,7 @@ def to_number(value: Any) -> float | None:
 
 
 def meaning(values: Sequence[float], hint: Meaning | None = None) -> Meaning:
-    """Whether numbers are ranks or scores."""
+    """Check whether numbers are ranks or scores."""
     if hint:
         return hint
     return "rank" if sorted(values) == list(range(1, len(values) + 1)) and len(values) > 1 else "score"

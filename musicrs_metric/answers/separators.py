@@ -1,4 +1,4 @@
-"""What stands between the items of a row, and where it does not count."""
+"""Separators between the items of a row, and the places where they do not count."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AROUND = " \t*_`[](){}\"'.$"
 
 
 def counting(line: str) -> list[int]:
-    """Where the numbers 1, 2, 3 ... of a row stand; numbers within titles do not count on."""
+    """Positions of the numbers 1, 2, 3 ... of a row; numbers within titles do not count."""
     starts: list[int] = []
     end = 0
     for number in COUNT.finditer(line):
@@ -42,7 +42,7 @@ def counting(line: str) -> list[int]:
 
 
 def gaps(separator: re.Pattern[str], line: str) -> Iterator[list[tuple[int, int]]]:
-    """Where a separator stands: outside of quotes, bold and brackets, and, if that is something else, everywhere.
+    """Positions of a separator outside of quotes, bold and brackets, or of all of them if none is outside.
 
     Args:
         separator: One of `SEPARATORS`.

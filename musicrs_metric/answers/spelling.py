@@ -34,12 +34,12 @@ def closed_words(text: str) -> str:
 
 
 def skeleton(title: list[str]) -> str:
-    """What two spellings of a title share that differ by one slip."""
+    """The common part of two spellings of a title that differ by one slip."""
     return " ".join(map(_bones, title))
 
 
 def is_one_slip(title: list[str], other: list[str]) -> bool:
-    """Whether two titles differ in one long word, by a vowel, a doubled letter or two letters in turn."""
+    """Check whether two titles differ in one long word, by a vowel, a doubled letter or two letters in turn."""
     if len(title) != len(other):
         return False
     different = [pair for pair in zip(title, other, strict=True) if pair[0] != pair[1]]

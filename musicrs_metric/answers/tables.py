@@ -124,7 +124,7 @@ def _delimited(lines: Sequence[str], start: int, candidates: Candidates) -> Tabl
 
 
 def _is_header(names: Sequence[str], candidates: Candidates) -> bool:
-    """Whether cells are names of columns, one of them that of the candidates."""
+    """Check whether cells are names of columns, one of them that of the candidates."""
     roles = list(map(role, names))
     if len(names) < 2 or not {"title", "id"} & set(roles) or (None in roles and len(set(roles)) < 3):
         return False

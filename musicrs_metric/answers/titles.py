@@ -1,4 +1,4 @@
-"""Which candidate a piece of an answer names by its title.
+"""Candidates that a piece of an answer names by title.
 
 The project's matching rule comes first. The steps behind it take a candidate only where no other would do as well:
 
@@ -66,7 +66,7 @@ class Titles:
         self._finds: dict[tuple[str, bool], int | None] = {}
 
     def is_title(self, text: str) -> bool:
-        """Whether a piece is a title as it stands, marker and all."""
+        """Check whether a piece is a title as it stands, marker and all."""
         return self._pool.resolve(text.strip()) is not None
 
     def whole(self, text: str) -> int | None:
@@ -111,7 +111,7 @@ class Titles:
         return None
 
     def _is_identifier(self, piece: str, text: str) -> bool:
-        """Whether a number behind a marker is the identifier asked for, and not a title such as `360`."""
+        """Check whether a number behind a marker is the identifier asked for, and not a title such as `360`."""
         number = NUMBER_ALONE.fullmatch(piece)
         if number is None:
             return False
@@ -163,6 +163,6 @@ def _parts(text: str, listed: bool) -> Iterator[_Part]:
 
 
 def _before(separator: re.Pattern[str], text: str, start: int = 0) -> Iterator[_Part]:
-    """What stands before one of the first separators, the longest first; separators before `start` do not count."""
+    """Text before one of the first separators, longest first; separators before `start` do not count."""
     ends = islice(separator.finditer(text, start), _MOST_SEPARATORS)
     yield from reversed([(text[: end.start()], text[end.start() :]) for end in ends])

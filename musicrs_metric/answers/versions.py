@@ -35,7 +35,7 @@ _LONGEST_BRACKET, _LONGEST_SEGMENT = 8, 5  # words
 
 
 def is_other_work(rest: str) -> bool:
-    """Whether what follows a title says that another work or another version is meant.
+    """Check whether what follows a title says that another work or another version is meant.
 
     An artist, a year, guests ("feat."), a remaster or a remark leave the work what it is. A version is what is called
     so in brackets, or in a short piece behind a dash, comma or colon that ends in the word ("Nightferry Remix").
@@ -53,7 +53,7 @@ def is_other_work(rest: str) -> bool:
 
 
 def starts_with_part(text: str) -> bool:
-    """Whether a piece is but the number of a part, such as "Pt. 2", which belongs to the title before it."""
+    """Check whether a piece is but the number of a part, such as "Pt. 2", which belongs to the title before it."""
     return _PART.match(text.lstrip()) is not None
 
 

@@ -1,4 +1,4 @@
-"""What models put around a title: list markers, quotes, emphasis, closing punctuation."""
+"""Marks that models put around a title: list markers, quotes, emphasis, closing punctuation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAIL = " \t,;.:!。，；"
 
 
 class Marker(NamedTuple):
-    """What a line of a list starts with.
+    """The start of a line of a list.
 
     Attributes:
         kind: "number" for numbers and letters, "bullet" for signs.

@@ -126,12 +126,12 @@ def _refused(error: openai.APIStatusError, secret: Secret) -> ChatReply:
 
 
 def passes(status: int) -> bool:
-    """Whether the same request may have an answer later."""
+    """Check whether the same request may have an answer later."""
     return status >= 500 or status in PASSING
 
 
 def _is_spent_budget(words: str) -> bool:
-    """Whether a refusal says that the model used up the budget without an answer: OpenAI's reasoning models do so."""
+    """Check whether a refusal says that the model used up the budget without an answer: reasoning models do so."""
     lowered = words.lower()
     return "could not finish the message" in lowered or "model output limit was reached" in lowered
 

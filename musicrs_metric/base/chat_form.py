@@ -100,7 +100,7 @@ def learn_form(fields: Mapping[str, Any], fixed: Mapping[str, Any], send: Callab
 
 
 def names_field(words: str) -> bool:
-    """Whether the words of a server name a field that may be left out."""
+    """Check whether the words of a server name a field that may be left out."""
     return any(re.search(pattern, words.lower()) for pattern in _NAMES.values())
 
 

@@ -192,7 +192,7 @@ def _in_place_of_answer(body: Any) -> str:
 
 
 def _finish(reason: str | None) -> Finish | None:
-    """What a finish reason means; None for a failure."""
+    """Meaning of a finish reason; None for a failure."""
     name = (reason or "").lower().replace("-", "_")
     if _WITHHELD.search(name):
         return "withheld"
@@ -246,7 +246,7 @@ def _text(value: Any, keys: tuple[str, ...]) -> str:
 
 
 def _is_nothing(message: Mapping[str, Any], usage: Usage, finish: Finish) -> bool:
-    """Whether no token was written, rather than a text without characters."""
+    """Check whether no token was written, rather than a text without characters."""
     is_unknown = usage.answer is None and not isinstance(message.get("content"), str) and finish == "whole"
     return is_unknown or (usage.answer == 0 and not usage.reasoning)
 

@@ -130,7 +130,7 @@ def _refuse_other_folder(note: dict[str, Any]) -> None:
 
 
 def _installed_module(load: Any, cache: str, note: dict[str, Any]) -> Any:
-    """What `datasets` needs to read the installed folders."""
+    """Entries that `datasets` needs to read the installed folders."""
     for config in note["configs"]:
         folder = installed_folder(cache, note, config)
         if not os.path.isdir(folder):

@@ -39,7 +39,7 @@ def test_round_trip(tmp_path: Path) -> None:
     backend = BatchFiles(MODEL, folder, per_file=2)
     with AnswerCache(tmp_path / "a.jsonl") as store:
         with pytest.raises(
-            UserError, match=r"3 requests to stub in .*requests-001-of-002.jsonl and 1 further file;.*vllm"
+            UserError, match=r"3 requests to stub in .*requests-001-of-002.jsonl and 1 other file;.*vllm"
         ):
             generate(asked, backend, store)
         waiting = lines(folder)

@@ -86,7 +86,7 @@ def test_from_dumps_to_a_score_with_a_new_genre(tmp_path: Path) -> None:
     assert data(ill) == data(well)
     assert any(name.startswith("query_only_balanced/") for name in data(ill))
     assert not any("fresh" in name for name in data(ill))
-    assert "fresh: left out, r/country: the corpus has 0 titles" in told.replace("\n", " ")
+    assert "fresh: skipped, r/country: the corpus has 0 titles" in told.replace("\n", " ")
     # The server is gone, and nothing is left to do.
     assert started(ill, stub.url)[1].endswith("nothing to do: all of it was there\n")
 
