@@ -315,7 +315,7 @@ def test_copies_that_are_none_are_told(parts: Parts, tmp_path: Path, caplog: pyt
     for tables, arguments, expected in (
         (other, {"beats": beats}, "11 of the 11 copies of BEATs' table of distances differ from the table of --beats"),
         (copies | {table_of(7): own + 1e-3}, {}, "1 of the 11 copies of BEATs' table of distances differ from the fir"),
-        (copies | {table_of(7): own[:5]}, {"beats": beats}, f"({table_of(7)}); name the BEATs that the checkpoint was"),
+        (copies | {table_of(7): own[:5]}, {"beats": beats}, f"({table_of(7)}); name the BEATs of the training"),
     ):
         caplog.clear()
         load_bridge(save_checkpoint(tmp_path / "f", tensors=draw() | tables), vicuna(parts), SPEECH, SOUND, **arguments)

@@ -240,7 +240,7 @@ def test_a_part_that_is_not_there_is_named_by_its_option(
 def test_beats_has_no_default(parts: Parts) -> None:
     """No hub has it. The message names its source."""
     with pytest.raises(
-        UserError, match=r"--beats: expected a checkpoint of BEATs, .*https://github.com/microsoft/unilm"
+        UserError, match=r"--beats: expected a checkpoint of BEATs; .*https://github.com/microsoft/unilm"
     ):
         build_system("salmonn_7b", "audio_query", parts.arguments[:6]).run_facts()
 
@@ -284,7 +284,7 @@ def test_a_checkpoint_from_the_hub_is_called_by_its_commit(
         assert found.revision == commit
         assert found.path.is_file()
     with pytest.raises(
-        UserError, match=r"someone/FUTGA: salomnn_7b\.bin not in the cache .*name the file with --weights"
+        UserError, match=r"someone/FUTGA: salomnn_7b\.bin is not in the cache .*name the file with --weights"
     ):
         find_checkpoint_file("someone/FUTGA", "salomnn_7b.bin")
 
