@@ -188,7 +188,7 @@ def test_random_projections_must_be_asked_for(towers: list[str], tmp_path: Path)
 def test_parts_that_are_missing_are_named_by_their_option(towers: list[str]) -> None:
     """BEATs has no default, a folder of GPT-2 is no BEATs; without clips neither it nor Whisper is asked for."""
     with pytest.raises(
-        UserError, match=r"--beats: expected a checkpoint of BEATs, .*https://github.com/microsoft/unilm"
+        UserError, match=r"--beats: expected a checkpoint of BEATs; .*https://github.com/microsoft/unilm"
     ):
         build_system("collap", "audio_only", ["--untrained", *towers[:4]])
     with pytest.raises(UserError, match="--whisper nowhere: no such folder"):

@@ -92,5 +92,5 @@ def test_a_checkpoint_of_another_size_is_refused_when_it_is_loaded(parts: Parts,
 
 def test_it_says_what_the_published_run_heard() -> None:
     """A reader who compares scores has to know, and nothing is drawn at random here."""
-    assert "first clip alone" in Futga.declaration.note
+    assert "the first clip only" in Futga.declaration.note
     assert "drew answers at random" in Futga.declaration.note
