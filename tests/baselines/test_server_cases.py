@@ -89,7 +89,7 @@ def test_a08_a10_errors_inside_status_200_are_failures(cases: Path, tmp_path: Pa
 
 def test_a12_a_model_that_thinks_stops_the_run(cases: Path, tmp_path: Path) -> None:
     with stub(cases, "thinks", tmp_path) as url:
-        with pytest.raises(UserError, match=r"the model thinks .*budget --answer-tokens is too small"):
+        with pytest.raises(UserError, match=r"the model thinks, .*budget --answer-tokens is too small"):
             ask(url, tmp_path / "run", "--retries", "0")
         assert ask(url, tmp_path / "more", "--answer-tokens", "4000").card.outcomes == {"ok": 6}
     assert all("I look at each" in record["reasoning"] for record in records(tmp_path / "run"))
