@@ -94,8 +94,8 @@ def test_requirements() -> None:
     declared.read(CHECKOUT / "setup.cfg")
     lines = declared["options"]["install_requires"] + declared["options.extras_require"]["space"]
     needed = {Requirement(line).name.lower().replace("_", "-") for line in lines.strip().splitlines() if line}
-    # The metric's own Space needs evaluate, and reports of personal data need phonenumbers; this one needs neither.
-    assert needed - set(pinned) == {"evaluate", "phonenumbers"}
+    # The metric's own Space needs evaluate; this one does not.
+    assert needed - set(pinned) == {"evaluate"}
 
 
 def test_runs_by_itself(hub: FakeHub, tmp_path: Path) -> None:
