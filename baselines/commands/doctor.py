@@ -28,7 +28,6 @@ _PACKAGES = (
     "datasets",
     "soundfile",
     "soxr",
-    "rapidfuzz",
     "openai",
 )
 _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth")
