@@ -284,7 +284,7 @@ def test_a_checkpoint_from_the_hub_is_called_by_its_commit(
         assert found.revision == commit
         assert found.path.is_file()
     with pytest.raises(
-        UserError, match=r"someone/FUTGA: salomnn_7b\.bin is not in the cache .*name the file with --weights"
+        UserError, match=r"someone/FUTGA: salomnn_7b\.bin is not in the cache, .*name the file with --weights"
     ):
         find_checkpoint_file("someone/FUTGA", "salomnn_7b.bin")
 
