@@ -104,6 +104,7 @@ def test_the_readme_runs(tmp_path: Path, environment: dict[str, str]) -> None:
     assert all(prediction.ranking[0] == min(prediction.ranking, key=len) for prediction in predictions)
 
 
+@pytest.mark.figures
 def test_the_quickstart_runs(tmp_path: Path, environment: dict[str, str]) -> None:
     """From the data to a report."""
     run_page("docs/quickstart.md", tmp_path, environment)

@@ -223,6 +223,7 @@ def test_cached_vectors_need_no_model(folder: Path, tmp_path: Path, monkeypatch:
     assert changed[0].scores != ranked[0].scores
 
 
+@pytest.mark.figures
 def test_two_processes_write_what_one_writes(
     folder: Path, vectors: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -113,6 +113,7 @@ def test_sound_is_the_mean_of_both_towers(towers: list[str], tmp_path: Path) -> 
         assert np.allclose(model.embed_audio([window]), expected, atol=1e-5)
 
 
+@pytest.mark.figures
 def test_a_batch_is_as_good_as_one_by_one(towers: list[str]) -> None:
     """Texts and windows, to the last bit: on it hangs that several processes rank as one."""
     model = encoder(towers)
@@ -260,6 +261,7 @@ def test_another_seed_ranks_otherwise_and_costs_no_forward(
         assert one.ranking != other.ranking
 
 
+@pytest.mark.figures
 def test_two_processes_rank_as_one(towers: list[str], environment: dict[str, str], tmp_path: Path) -> None:
     """Clips and queries, nothing cached, four threads dealt to two processes: the same bytes."""
     one, two = (run_in_processes(world, "collap", tmp_path, environment, "--untrained", *towers) for world in (1, 2))

@@ -125,6 +125,7 @@ def test_what_was_put_into_a_sound_is_heard() -> None:
     assert np.mean(right) > 0.85
 
 
+@pytest.mark.figures
 def test_a_run_hears_all_clips_and_repeats_itself(tmp_path: Path) -> None:
     """From a dataset on disk: clips are read one thread at a time, and twice the same run writes the same file.
 

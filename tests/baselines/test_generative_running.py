@@ -80,6 +80,7 @@ class Cramped(Scripted):
         return super().complete(prompts, budget)
 
 
+@pytest.mark.figures
 def test_where_memory_runs_out_the_batch_is_halved_for_good(tmp_path: Path) -> None:
     """Seven threads, six at once, memory for two: six and three are tried once, and every thread is answered."""
     language_model = Cramped(2)

@@ -92,6 +92,7 @@ def test_several_processes_write_what_one_writes(
     assert (tmp_path / "run/predictions.jsonl").read_bytes() == straight
 
 
+@pytest.mark.figures
 def test_embeddings_in_two_processes_rank_as_in_one(mini: Path, environment: dict[str, str], tmp_path: Path) -> None:
     """Another number of threads, other batches, an empty cache: rankings and scores agree to the last bit."""
     one, two = tmp_path / "one", tmp_path / "two"
@@ -101,6 +102,7 @@ def test_embeddings_in_two_processes_rank_as_in_one(mini: Path, environment: dic
     assert (two / "predictions.jsonl").read_bytes() == (one / "predictions.jsonl").read_bytes()
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("first", "then"), [(1, 1), (2, 1), (1, 3)])
 def test_a_killed_run_goes_on(
     first: int, then: int, straight: bytes, mini: Path, environment: dict[str, str], tmp_path: Path
@@ -129,6 +131,7 @@ def test_a_killed_run_with_another_seed_is_refused(mini: Path, environment: dict
     assert errors.strip().endswith("seed was 0 and is now 5; name another folder, or remove this one")
 
 
+@pytest.mark.figures
 @pytest.mark.upstream
 def test_477_threads_are_neither_padded_nor_dropped(
     upstream_file: Path, environment: dict[str, str], tmp_path: Path

@@ -62,6 +62,7 @@ def test_every_finished_answer_obeys_the_schema(model: Model) -> None:
         assert re.match(r'\{"kind":\s?"', response.text)
 
 
+@pytest.mark.figures
 def test_the_same_question_gives_the_same_answer(model: Model) -> None:
     """Greedy in spite of the model's own defaults, and alone or in a batch."""
     alone = ask(model, PROMPTS, Parameters(120), batch_size=1)

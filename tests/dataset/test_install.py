@@ -207,6 +207,7 @@ print(json.dumps([*same, "clips" in musicrs_dataset.load().column_names]))
     assert evaluate(code, home) == [True, True, True]
 
 
+@pytest.mark.figures
 def test_check_and_repair(put: Install, home: Path, tmp_path: Path) -> None:
     """`install --check` names what is wrong, and installing again repairs it."""
 

@@ -57,6 +57,7 @@ def check(used: Path, seeds: range) -> None:
             assert "query" not in columns["audio_only"]
 
 
+@pytest.mark.figures
 def test_five_sequences(used: Path) -> None:
     """The default and every configuration, in the process that used the cache last and in a new one."""
     check(used, range(5))

@@ -111,6 +111,7 @@ def test_a_subreddit_does_not_depend_on_the_others() -> None:
     assert all(together[name] == pool for name, pool in alone.items())
 
 
+@pytest.mark.figures
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), n_threads=st.integers(1, 7), seed=st.integers(0, 5))
 def test_any_subreddit_is_balanced_or_refused(data: st.DataObject, n_threads: int, seed: int) -> None:

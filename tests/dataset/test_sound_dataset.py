@@ -42,6 +42,7 @@ KINDS: list[tuple[Callable[[Path, np.ndarray], object], float | None]] = [
 ]
 
 
+@pytest.mark.figures
 def test_published_conversations(upstream_file: Path, upstream_rows: list[dict[str, Any]], tmp_path: Path) -> None:
     """Clips, their lengths and the statuses of all links follow from the links and from what each file holds."""
     links = [[(video_id(url), start_seconds(url)) for url in row["valid_urls"]] for row in upstream_rows]
