@@ -19,6 +19,8 @@ SYSTEMS = {
     "neighborhood": "baselines.systems.neighborhood:Neighborhood",
     "lexical": "baselines.systems.lexical:Lexical",
     "minilm": "baselines.systems.minilm:MiniLM",
+    "text_encoder": "baselines.systems.text_encoder:TextEncoder",
+    "named": "baselines.systems.named:Named",
     "descriptors": "baselines.systems.descriptors:Descriptors",
     "clap": "baselines.systems.clap:Clap",
     "collap": "baselines.systems.collap:Collap",
