@@ -21,6 +21,7 @@ SYSTEMS = {
     "minilm": "baselines.systems.minilm:MiniLM",
     "text_encoder": "baselines.systems.text_encoder:TextEncoder",
     "named": "baselines.systems.named:Named",
+    "reranker": "baselines.systems.reranker:Reranker",
     "descriptors": "baselines.systems.descriptors:Descriptors",
     "clap": "baselines.systems.clap:Clap",
     "collap": "baselines.systems.collap:Collap",

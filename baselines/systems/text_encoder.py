@@ -245,6 +245,4 @@ def check_fields(**templates: str | None) -> None:
         for field in _FIELD.findall(text or ""):
             if field not in ("genre", "subreddit"):
                 flag = name.replace("_", "-")
-                raise UserError(
-                    f"--{flag}: holds {{{field}}}; expected {{genre}}, {{subreddit}}, or text without fields"
-                )
+                raise UserError(f"--{flag}: holds {{{field}}}; expected {{genre}} or {{subreddit}}, or no field")
