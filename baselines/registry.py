@@ -22,6 +22,7 @@ SYSTEMS = {
     "text_encoder": "baselines.systems.text_encoder:TextEncoder",
     "named": "baselines.systems.named:Named",
     "reranker": "baselines.systems.reranker:Reranker",
+    "causal_lm": "baselines.systems.causal_lm:CausalLM",
     "descriptors": "baselines.systems.descriptors:Descriptors",
     "clap": "baselines.systems.clap:Clap",
     "collap": "baselines.systems.collap:Collap",

@@ -8,7 +8,8 @@ from typing import Any
 
 from tests.baselines.tiny_lm import CHATML, tiny_tokenizer
 
-WORDS = ["can", "you", "recommend", "some", "music", "from", "r", "/", "jazz", "classical", "a", "song", "with", "piano", "so", "what", "blue", "in", "green", "?", ".", ",", "slow", "fast"]
+WORDS = "can you recommend some music from r / jazz classical a song with piano so what blue in green".split()  # noqa: SIM905
+WORDS += ["?", ".", ",", "slow", "fast"]
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
