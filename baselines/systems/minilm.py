@@ -65,6 +65,8 @@ class MiniLM(TextEncoder):
     def find_encoder(self) -> Encoder:
         """Find the published weights."""
         options: MiniLMOptions = self.options
+        if options.base_url is not None or options.model_name is not None:
+            raise UserError("--base-url, --model-name: minilm runs in this process; use text_encoder for a server")
         encoder = find_minilm(options.weights).encoder(options.max_tokens or MAX_TOKENS)
         if not 1 < encoder.max_tokens <= encoder.longest:
             raise UserError(f"--max-tokens {encoder.max_tokens}: expected 2 to {encoder.longest}")

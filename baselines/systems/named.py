@@ -15,9 +15,8 @@ import numpy as np
 from musicrs_dataset.records import Thread
 from musicrs_metric.runs.predictions import Prediction
 
-from ..embedding.text_embedder import TextEmbedder
 from ..system import Context, Declaration, RunFacts, System, Task
-from .text_encoder import EncoderOptions, check_fields, chosen_encoder, filled_in
+from .text_encoder import EncoderOptions, check_fields, chosen_encoder, filled_in, make_embedder
 
 
 class Named(System):
@@ -37,7 +36,7 @@ class Named(System):
     def __init__(self, options: EncoderOptions, context: Context) -> None:
         super().__init__(options, context)
         self.declaration, self._encoder = chosen_encoder(self.declaration, options)
-        self._embed = TextEmbedder(self._encoder, context)
+        self._embed = make_embedder(options, self._encoder, context)
         check_fields(name_prefix=options.name_prefix)
 
     def run_facts(self) -> RunFacts:

@@ -8,8 +8,8 @@ thread, so it costs about a hundred times as much as an encoder of its size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
@@ -17,6 +17,7 @@ from musicrs_metric.runs.predictions import Prediction
 
 from ..audio_text.checkpoints import HELP
 from ..data import query_of
+from ..embedding.endpoints import ServerOptions, ServerScorer
 from ..embedding.pair_scorer import INSTRUCTION, PairScorer
 from ..options import option
 from ..system import Context, Declaration, RunFacts, System, Task
@@ -24,13 +25,16 @@ from .text_encoder import check_fields, filled_in
 
 
 @dataclass(frozen=True)
-class RerankerOptions:
+class RerankerOptions(ServerOptions):
     """Options of `reranker`."""
 
-    weights: str | None = option(None, f"{HELP}; required")
+    weights: str | None = option(None, f"{HELP}; required, unless --base-url names a server")
     instruction: str | None = option(None, f"task of a Qwen3-Reranker; [{INSTRUCTION}]")
     query_prefix: str | None = option(None, "text before each query, with {genre} and {subreddit}; [none]")
     name_prefix: str | None = option(None, "text before each candidate, with {genre} and {subreddit}; [none]")
+    api: Literal["cohere", "tei"] = option(
+        "cohere", "form of the server's /rerank: cohere (also vLLM), or tei (text-embeddings-inference)"
+    )
     max_tokens: int | None = option(None, "most tokens of a pair; [the model's own, at most 512; Qwen3-Reranker: 8192]")
 
 
@@ -52,6 +56,13 @@ class Reranker(System):
     def __init__(self, options: RerankerOptions, context: Context) -> None:
         super().__init__(options, context)
         check_fields(query_prefix=options.query_prefix, name_prefix=options.name_prefix)
+        self._scorer: PairScorer | ServerScorer
+        if options.base_url is not None or options.model_name is not None:
+            names = ("weights", "instruction", "max_tokens")
+            server = options.server([name for name in names if getattr(options, name) is not None])
+            self._scorer = ServerScorer(server, options.api)
+            self.declaration = replace(self.declaration, model_id=server.model, open_weights=None)
+            return
         if not options.weights:
             raise UserError(f"--weights: missing; expected {HELP}, such as BAAI/bge-reranker-v2-m3")
         self._scorer = PairScorer(options.weights, options.instruction, options.max_tokens, context)

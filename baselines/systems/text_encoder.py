@@ -25,7 +25,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,6 +40,7 @@ from musicrs_metric.runs.run_card import Reads
 from ..audio_text.checkpoints import HELP
 from ..data import query_of
 from ..embedding.encoder_files import Encoder, Pooling, find_encoder
+from ..embedding.endpoints import ServerEmbedder, ServerOptions
 from ..embedding.similarity import rank_by_similarity
 from ..embedding.text_embedder import TextEmbedder
 from ..options import option
@@ -50,10 +52,10 @@ _FIELD = re.compile(r"\{(\w*)\}")
 
 
 @dataclass(frozen=True)
-class EncoderOptions:
+class EncoderOptions(ServerOptions):
     """Options of every system that embeds texts with an encoder of the user's choice."""
 
-    weights: str | None = option(None, f"{HELP}; required")
+    weights: str | None = option(None, f"{HELP}; required, unless --base-url names a server")
     pooling: Pooling | None = option(  # noqa: RUF009
         None, "vector of a text: mean, cls or last state; [the model's own]"
     )
@@ -107,7 +109,7 @@ class TextEncoder(System):
         options.check()
         self._subtract: Subtract = options.subtract or self.subtract
         self._encoder = self.find_encoder()
-        self._embed = TextEmbedder(self._encoder, context)
+        self._embed = make_embedder(options, self._encoder, context)
         self._prefix = options.query_prefix or ""
         if options.instruction is not None:
             self._prefix = f"Instruct: {options.instruction}\nQuery: "
@@ -128,13 +130,16 @@ class TextEncoder(System):
     def run_facts(self) -> RunFacts:
         """Return the revision of the weights, and the settings that come from the model's files."""
         encoder = self._encoder
-        extra = {"encoder": {"pooling": encoder.pooling, "max_tokens": encoder.max_tokens}}
+        local = {"pooling": encoder.pooling, "max_tokens": encoder.max_tokens}
+        extra = {"encoder": local} if self.options.base_url is None else {}
         return RunFacts(model_revision=encoder.revision, extra=extra)
 
     def describe_run(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002
         """Return the texts of the first thread as the model gets them."""
         encoder = self._encoder
-        lines = [f"{encoder.pooling} pooling, texts of up to {encoder.max_tokens} tokens, subtracts {self._subtract}"]
+        lines = [f"subtracts {self._subtract}"]
+        if self.options.base_url is None:
+            lines += [f"{encoder.pooling} pooling, texts of up to {encoder.max_tokens} tokens"]
         lines += [f"query of {thread.thread_id}: {self._query(thread)}"]
         lines += [f"request: {self._generic(thread)}"] if self._subtract == "request" else []
         return [*lines, *(f"candidate: {text}" for text in self._names(thread)[:1]), *self._hints()]
@@ -224,10 +229,20 @@ def chosen_encoder(declaration: Declaration, options: EncoderOptions) -> tuple[D
     Raises:
         UserError: No model is named, or it cannot be used.
     """
+    if options.model_name is not None or options.base_url is not None:
+        set_here = [flag for flag in ("weights", "pooling", "max_tokens") if getattr(options, flag) is not None]
+        server = options.server(set_here)
+        declaration = replace(declaration, model_id=server.model, open_weights=None, licence=None)
+        return declaration, Encoder(Path(), server.model, "")
     if not options.weights:
         raise UserError(f"--weights: missing; expected {HELP}, such as sentence-transformers/all-mpnet-base-v2")
     encoder = find_encoder(options.weights, options.pooling, options.max_tokens)
     return declaration.for_weights(options.weights), encoder
+
+
+def make_embedder(options: EncoderOptions, encoder: Encoder, context: Context) -> TextEmbedder | ServerEmbedder:
+    """Return the embedder of the model that `chosen_encoder` found, or of the server."""
+    return ServerEmbedder(options.server()) if options.base_url is not None else TextEmbedder(encoder, context)
 
 
 def filled_in(template: str, thread: Thread) -> str:

@@ -40,7 +40,14 @@ def word_tokenizer(kind: str) -> Any:
     )
 
 
-def save(folder: Path, kind: str, head: str = "", labels: int = 1, pooling: str | None = "mean_tokens") -> Path:
+def save(
+    folder: Path,
+    kind: str,
+    head: str = "",
+    labels: int = 1,
+    pooling: str | None = "mean_tokens",
+    answers: tuple[str, ...] = ("yes", "no"),
+) -> Path:
     """A checkpoint.
 
     Args:
@@ -49,13 +56,14 @@ def save(folder: Path, kind: str, head: str = "", labels: int = 1, pooling: str 
         head: Empty for the bare model, else the end of the class, such as ForSequenceClassification.
         labels: Labels of a head.
         pooling: The mode that 1_Pooling states; None for no such file.
+        answers: Words that are one token of a Qwen3. They count as control tokens, and no text keeps them.
     """
     import torch
     import transformers
 
     torch.manual_seed(3)
     if kind == "qwen3":
-        tokenizer = tiny_tokenizer([*CHATML, "yes", "no"], eos_token="<|im_end|>", pad_token="<|endoftext|>")
+        tokenizer = tiny_tokenizer([*CHATML, *answers], eos_token="<|im_end|>", pad_token="<|endoftext|>")
         if not head:  # as Qwen3-Embedding: every text ends with the token whose state is its vector
             from tokenizers import processors
 
