@@ -237,7 +237,10 @@ def chosen_encoder(declaration: Declaration, options: EncoderOptions) -> tuple[D
     if not options.weights:
         raise UserError(f"--weights: missing; expected {HELP}, such as sentence-transformers/all-mpnet-base-v2")
     encoder = find_encoder(options.weights, options.pooling, options.max_tokens)
-    return declaration.for_weights(options.weights), encoder
+    declaration = declaration.for_weights(options.weights)
+    if declaration.model_id is None:  # a folder
+        declaration = replace(declaration, model_id=Path(options.weights).resolve().name)
+    return declaration, encoder
 
 
 def make_embedder(options: EncoderOptions, encoder: Encoder, context: Context) -> TextEmbedder | ServerEmbedder:
