@@ -150,7 +150,8 @@ class ServerScorer:
 
 def _by_index(reply: Any, lists: Sequence[str], fields: Sequence[str], n: int) -> list[Any]:
     """Return one value per text in the order of the texts; servers send them in any order."""
-    items = reply if isinstance(reply, list) else next((reply.get(key) for key in lists if reply.get(key)), None)
+    fields_of = reply if isinstance(reply, dict) else {}
+    items = reply if isinstance(reply, list) else next((fields_of[key] for key in lists if fields_of.get(key)), None)
     values: dict[int, Any] = {}
     for place, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict):

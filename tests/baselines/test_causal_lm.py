@@ -95,7 +95,7 @@ def test_every_protocol_runs_and_resumes(protocol: str, folders: dict[str, Path]
             made = system(folders["qwen3"], "--protocol", protocol)
             result = run_toy(made, data(3), tmp_path / out, limit=limit, system_name="causal_lm")
     assert result.card.protocol == protocol
-    assert set(result.card.outcomes or ()) <= {"ok", "truncated", "unparseable", "partial", "incomplete"}
+    assert not (tmp_path / "b/failures.log").exists()  # an answer may be unreadable, but no call fails
     assert (tmp_path / "a/predictions.jsonl").read_bytes() == (tmp_path / "b/predictions.jsonl").read_bytes()
 
 
