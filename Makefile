@@ -6,7 +6,7 @@ COMPAT := .venv-compat
 MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
 OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-fast test-figures test-browser test-compat lint docs bench clean
+.PHONY: demo test test-fast test-figures test-browser test-compat lint docs bench results clean
 
 $(VENV)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,12 @@ docs: $(VENV)/.done
 
 bench: $(VENV)/.done
 	$(OFFLINE) $(BIN)/python -W ignore -m benchmarks
+
+# The text systems on published, balanced and, where the project draws them, grouped pools, as Markdown on the screen:
+# make results MPNET=/path/to/all-mpnet-base-v2
+MPNET ?= sentence-transformers/all-mpnet-base-v2
+results: $(VENV)/.done
+	$(BIN)/python -m benchmarks text_results --from $(MUSICRS_DATA) --mpnet $(MPNET) --out build/results
 
 clean:
 	rm -rf $(VENV) $(COMPAT) .demo build *.egg-info

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from musicrs_metric.errors import front_door
+from musicrs_metric.errors import UserError, front_door
 from musicrs_metric.runs.run_card import Modality
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ app = typer.Typer(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run(
     context: typer.Context,
-    model: Annotated[str, typer.Option(help="A name that `list` shows, or package.module:Class for your own system.")],
+    model: Annotated[
+        str,
+        typer.Option(help="A name that `list` shows, package.module:Class for your own system, or a recipe (.toml)."),
+    ],
     out: Annotated[Path, typer.Option(help="Folder of the run. A stopped run resumes there.")],
     modality: Annotated[
         Modality | None, typer.Option(help="Optional if the system supports only one modality.")
@@ -82,46 +85,58 @@ def run(
     `show MODEL` lists the options of a system.
     """
     from .commands.summary import print_result, print_shuffled
-    from .data import load_data
+    from .data import Data, load_data
     from .launch import build_system, default_cache
+    from .recipes import Part, is_recipe, read_recipe
     from .run.control import swap_inputs
     from .run.dry_run import dry_run as describe_run
     from .run.processes import launched
+    from .run.recipe import describe_recipe, run_recipe
     from .run.reporter import Reporter
     from .run.runner import Plan, RunResult
     from .run.runner import run as run_plan
     from .run.shuffles import ShuffledResult, run_shuffles
 
-    system = build_system(model, modality, context.args, seed, cache or default_cache(), missing_audio)
+    def plan_of(part: Part, folder: Path, name: str | None = None) -> Plan:
+        folder_cache = cache or default_cache()
+        system = build_system(part.model, part.modality or modality, part.arguments, seed, folder_cache, missing_audio)
+        data: Data = load_data(dataset, system.context.modality, pools)
+        if control is not None:
+            data = swap_inputs(data, control, system.context)
+        return Plan(
+            system=system,
+            system_name=part.model,
+            data=data,
+            out=folder,
+            name=name,
+            limit=limit,
+            batch_size=batch_size,
+            retry_failed=retry_failed,
+        )
+
+    recipe = read_recipe(model, context.args) if is_recipe(model) else None
+    if recipe is not None and shuffles is not None:
+        raise UserError(f"--shuffles: {model} fuses several runs; run its parts with it, then `fuse` them")
+    plan = plan_of(Part("", model, tuple(context.args)), out, name) if recipe is None else None
     processes = launched()
-    data = load_data(dataset, system.context.modality, pools)
-    if control is not None:
-        data = swap_inputs(data, control, system.context)
-    plan = Plan(
-        system=system,
-        system_name=model,
-        data=data,
-        out=out,
-        name=name,
-        limit=limit,
-        batch_size=batch_size,
-        retry_failed=retry_failed,
-    )
     if dry_run:
         if processes.is_main:
-            for line in describe_run(plan):
+            for line in describe_run(plan) if plan else describe_recipe(recipe, out, plan_of) if recipe else ():
                 typer.echo(line)
         processes.leave()
         return
     reporter = Reporter(_console(stderr=True), bar=processes.is_main)
     result: RunResult | ShuffledResult | None
-    if shuffles is None:
+    if plan is None:
+        result = run_recipe(recipe, out, plan_of, processes, reporter, name) if recipe else None
+    elif shuffles is None:
         result = run_plan(plan, processes, reporter)
     else:
         result = run_shuffles(plan, shuffles, processes, reporter)
     processes.leave()
     if result is None:
         return
+    data = plan.data if plan else load_data(dataset, result.card.modality, pools)
     if isinstance(result, ShuffledResult):
         scores = print_shuffled(_console(), result, data.references, str(out))
     else:
@@ -134,18 +149,31 @@ def run(
 
 @app.command()
 def fuse(
-    run_a: Annotated[Path, typer.Argument(help="A run folder.")],
-    run_b: Annotated[Path, typer.Argument(help="Another run folder, on the same pools.")],
+    runs: Annotated[list[Path], typer.Argument(help="At least two run folders, on the same pools.")],
     out: Annotated[Path, typer.Option(help="Folder of the fused run. It must be empty.")],
-    method: Annotated[Literal["rrf", "zscore"], typer.Option(help="Reciprocal ranks, or standardised scores.")] = "rrf",
-    weight: Annotated[float, typer.Option(min=0, max=1, help="Weight of the first run.")] = 0.5,
+    method: Annotated[
+        Literal["zscore", "rrf", "rank"] | None,
+        typer.Option(
+            help="Standardised scores, reciprocal ranks, or mean rank. [default: zscore; rrf if a run has no scores]",
+            show_default=False,
+        ),
+    ] = None,
+    weight: Annotated[
+        list[float] | None,
+        typer.Option(min=0, help="Weight of a run, once per run in their order. [default: equal weights]"),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the fused run in tables.")] = None,
 ) -> None:
-    """Fuse two runs into one without running a model, such as a run on text and a run on audio."""
+    """Fuse runs into one without running a model, such as runs on text and a run on audio.
+
+    For two runs, a single --weight from 0 to 1 is that of the first. The second has the rest.
+    """
     from .fusion import fuse_runs
 
-    card = fuse_runs(run_a, run_b, out, method, weight, name)
+    card = fuse_runs(runs, out, method, weight, name)
     console = _console()
+    if note := card.extra.get("method_note"):
+        console.print(note, markup=False, highlight=False, soft_wrap=True)
     console.print(f"{card.name} ({card.modality}) is in {out}.", markup=False, highlight=False, soft_wrap=True)
     score = f"python -m musicrs_metric score --predictions {out} --dataset {card.dataset}"
     console.print(f"Score it with: {score}", markup=False, highlight=False, soft_wrap=True)
@@ -181,8 +209,9 @@ def list_systems() -> None:
 def show(model: Annotated[str, typer.Argument(help="A name that `list` shows, or package.module:Class.")]) -> None:
     """Show one system: its method, notes on its score, its model and its options."""
     from .commands.catalogue import system_lines
+    from .recipes import is_recipe, read_recipe, recipe_lines
 
-    for line in system_lines(model):
+    for line in recipe_lines(read_recipe(model)) if is_recipe(model) else system_lines(model):
         typer.echo(line)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from musicrs_metric.errors import UserError
 
 from ..options import describe
+from ..recipes import read_recipe, shipped_recipes
 from ..registry import SYSTEMS, missing_packages, system_class
 from ..system import Context, Declaration, System
 
@@ -38,6 +39,8 @@ def systems_table() -> Table:
         modalities = ", ".join(declared.modalities)
         row = (name, declared.paradigm, modalities, declared.reads, needs, _packages(declared), declared.description)
         table.add_row(*row)
+    for name in shipped_recipes():
+        table.add_row(name, "fusion", "query_only", "", "", "", read_recipe(name).description)
     return table
 
 

@@ -125,5 +125,5 @@ def _rows(folder: Path, out: Path, reporter: Reporter) -> Iterator[DemoRow]:
         yield DemoRow(result.card, score_result(result, data[modality].references))
     text, audio = FUSED
     fused = runs / f"{text}_{audio}"
-    card = fuse_runs(runs / text, runs / audio, fused)
+    card = fuse_runs([runs / text, runs / audio], fused)
     yield DemoRow(card, score_predictions(fused, load_references(folder, card.config)).scores)

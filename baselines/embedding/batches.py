@@ -80,7 +80,8 @@ def embed_tokens(
     longest: int,
     pad: int,
     device: torch.device,
-    forward: Callable[[Tensor, Tensor], Tensor],
+    forward: Callable[..., Tensor],
+    types: Sequence[Sequence[int]] | None = None,
 ) -> Vectors:
     """Embed texts in batches whose padding never changes a vector.
 
@@ -89,7 +90,9 @@ def embed_tokens(
         longest: Most tokens of the model.
         pad: Token id of the padding, on the right.
         device: Device of the model.
-        forward: The model: maps token ids and mask, both of shape (m, length), to shape (m, d).
+        forward: The model: maps token ids and mask, both of shape (m, length), to shape (m, d). With `types`, it gets
+            the token types third.
+        types: Token types of the texts; None if the model has none.
 
     Returns:
         Shape (n, d).
@@ -99,11 +102,14 @@ def embed_tokens(
     vectors: dict[int, Vectors] = {}
     for batch in by_length(tokens, longest, device):
         ids = torch.full((len(batch.rows), batch.length), pad)
-        mask = torch.zeros_like(ids)
+        mask, kinds = torch.zeros_like(ids), torch.zeros_like(ids)
         for row, index in enumerate(batch.rows):
             ids[row, : len(tokens[index])] = torch.tensor(tokens[index])
             mask[row, : len(tokens[index])] = 1
+            if types is not None:
+                kinds[row, : len(types[index])] = torch.tensor(types[index])
         with torch.inference_mode():
-            embedded = forward(ids.to(device), mask.to(device)).float().cpu().numpy()
+            inputs = (ids, mask) if types is None else (ids, mask, kinds)
+            embedded = forward(*(tensor.to(device) for tensor in inputs)).float().cpu().numpy()
         vectors.update(zip(batch.indices, embedded, strict=False))
     return np.stack([vectors[index] for index in range(len(tokens))])

@@ -11,6 +11,8 @@ from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.base.hub_errors import missing_file_reason
 from musicrs_metric.errors import UserError
 
+from .encoder_files import Encoder
+
 MODEL_ID = "sentence-transformers/all-MiniLM-L6-v2"
 REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 # sha256 of model.safetensors at that revision.
@@ -38,6 +40,10 @@ class Weights(NamedTuple):
     def revision(self) -> str:
         """Commit of the Hub for the published weights, and the hash for others."""
         return REVISION if self.sha256 == SHA256 else f"sha256:{self.sha256}"
+
+    def encoder(self, max_tokens: int) -> Encoder:
+        """Return the model with mean pooling, and with another limit of tokens where the texts need one."""
+        return Encoder(self.folder, self.revision, self.sha256[:16], "mean", max_tokens)
 
 
 def find_minilm(source: str | None = None) -> Weights:

@@ -1,4 +1,4 @@
-"""Vectors of texts: mean-pooled, normalised states of a BERT-like model. Each distinct text is embedded once."""
+"""Vectors of texts: the pooled, normalised states of a transformer. Each distinct text is embedded once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import numpy as np
 
 from ..system import Context
 from .batches import embed_tokens
-from .minilm_weights import Weights
+from .encoder_files import Encoder, read_json
 from .vector_cache import VectorCache, Vectors
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+# Weights that a checkpoint may lack, because no pooling here uses them, or hold beyond the model: other heads.
+_UNUSED = (r"(.*\.)?pooler\..*", r"(.*\.)?position_ids")
 
 
 class TextEmbedder:
@@ -24,14 +27,13 @@ class TextEmbedder:
     Tokenizer and model load at first use. A text whose vector is cached needs no model.
 
     Args:
-        weights: The model.
-        max_tokens: Longer texts are cut.
+        encoder: The model and its settings.
         context: Context of the system, with device and cache folder.
     """
 
-    def __init__(self, weights: Weights, max_tokens: int, context: Context) -> None:
-        self._weights, self._max_tokens, self._context = weights, max_tokens, context
-        name = f"text-mean-{weights.sha256[:16]}.npz"
+    def __init__(self, encoder: Encoder, context: Context) -> None:
+        self._encoder, self._context = encoder, context
+        name = f"text-{encoder.pooling}-{encoder.key}.npz"
         self._cache = VectorCache(None if context.cache is None else context.cache / name)
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
@@ -55,28 +57,61 @@ class TextEmbedder:
     def _embed(self, tokens: list[list[int]]) -> Vectors:
         from torch.nn.functional import normalize
 
-        def mean_state(ids: Tensor, mask: Tensor) -> Tensor:
+        def pooled(ids: Tensor, mask: Tensor) -> Tensor:
             states = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
-            weight = mask[..., None].to(states.dtype)
-            return normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
+            return normalize(_POOLED[self._encoder.pooling](states, mask), dim=-1)
 
-        longest = self._model.config.max_position_embeddings
-        return embed_tokens(tokens, longest, 0, self._context.device, mean_state)
+        pad = getattr(self._model.config, "pad_token_id", None) or 0
+        return embed_tokens(tokens, self._encoder.longest, pad, self._context.device, pooled)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        # `AutoTokenizer` wraps this tokenizer and takes seconds to import. With a full cache nothing else loads.
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(self._weights.folder / "tokenizer.json"))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(max_length=self._max_tokens)
-        return tokenizer
+        return load_tokenizer(self._encoder.folder, self._encoder.max_tokens)
 
     @cached_property
     def _model(self) -> Any:
+        import torch
         from transformers import AutoModel
-        from transformers.utils import logging
 
-        logging.disable_progress_bar()  # the runner shows its own
-        return AutoModel.from_pretrained(self._weights.folder).eval().to(self._context.device)
+        from ..generative.loading import load_pretrained
+
+        folder, device = self._encoder.folder, self._context.device
+        return load_pretrained(AutoModel, folder, device, torch.float32, ignorable=_UNUSED, allow_surplus=True)
+
+
+def load_tokenizer(folder: Any, max_tokens: int) -> Any:
+    """Load the tokenizer of a model, with truncation and without padding.
+
+    Args:
+        folder: Folder of the model.
+        max_tokens: Longer texts are cut.
+    """
+    config = read_json(folder / "tokenizer_config.json")
+    # `AutoTokenizer` wraps this tokenizer and takes seconds to import. With a full cache nothing else loads.
+    # Only it adds the start and end tokens that the configuration asks for.
+    if (folder / "tokenizer.json").is_file() and not (config.get("add_eos_token") or config.get("add_bos_token")):
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    else:
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_length=max_tokens)
+    return tokenizer
+
+
+def _mean(states: Tensor, mask: Tensor) -> Tensor:
+    weight = mask[..., None].to(states.dtype)
+    return (states * weight).sum(1) / weight.sum(1)
+
+
+def _last(states: Tensor, mask: Tensor) -> Tensor:
+    """Return the state of the last token that is no padding."""
+    import torch
+
+    return states[torch.arange(len(states), device=states.device), mask.sum(1) - 1]
+
+
+_POOLED = {"mean": _mean, "cls": lambda states, _: states[:, 0], "last": _last}

@@ -25,10 +25,12 @@ class Prompt(NamedTuple):
         text: The request, without chat template and audio markers. A model adds its own, and removes its control
             tokens from the text.
         clips: Audio in prompt order, each of shape (n,), mono at the rate of the model.
+        is_bare: Whether the model continues the text itself. A model that takes only text then adds no chat template.
     """
 
     text: str
     clips: tuple[Samples, ...] = ()
+    is_bare: bool = False
 
 
 class Completion(NamedTuple):

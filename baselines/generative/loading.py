@@ -29,17 +29,22 @@ def load_pretrained(
     device_map: str | None = None,
     ignorable: Sequence[str] = (),
     flag: str = "--weights",
+    *,
+    allow_surplus: bool = False,
+    gguf: str | None = None,
 ) -> Any:
     """Load a model of transformers completely.
 
     Args:
-        cls: Its class.
+        cls: Its class, or a class such as `AutoModel` that chooses one by the checkpoint.
         folder: The checkpoint.
         device: Where to put it.
         dtype: Number format of the weights.
         device_map: Distribution over several devices, as accelerate takes it; None for one device.
         ignorable: Regular expressions of keys that may be missing or surplus. Each must match a whole key.
         flag: The option that named the checkpoint, for messages.
+        allow_surplus: Whether the checkpoint may hold other keys, such as those of a head that this model lacks.
+        gguf: Name of the GGUF file in the folder; None for a checkpoint of transformers.
 
     Raises:
         UserError: Keys are missing or surplus, or the checkpoint is for another model.
@@ -56,7 +61,11 @@ def load_pretrained(
     # A message below names keys that do not fit; transformers would print a table.
     arguments = {dtype_argument: dtype, "output_loading_info": True, "ignore_mismatched_sizes": True}
     arguments |= {} if target is None else {"device_map": target}
+    arguments |= {"gguf_file": gguf} if gguf else {}
     try:
+        if not hasattr(cls, "config_class"):  # such as AutoModel; code from the checkpoint never runs
+            model, info = cls.from_pretrained(folder, trust_remote_code=False, **arguments)
+            return _checked(model, info, folder, ignorable, flag, allow_surplus)
         kind = cls.config_class.get_config_dict(folder)[0].get("model_type")
         expected = cls.config_class.model_type
         # A part of a model is named after the whole, such as qwen2_5_omni_thinker.
@@ -65,15 +74,12 @@ def load_pretrained(
         model, info = cls.from_pretrained(folder, **arguments)
     except UserError:
         raise
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, pickle.UnpicklingError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError, pickle.UnpicklingError) as error:
         if type(error).__name__ == "OutOfMemoryError":
             raise
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{flag} {folder}: cannot be loaded as {cls.__name__} ({reason})") from error
-    mismatched = [str(key[0] if isinstance(key, tuple) else key) for key in info.get("mismatched_keys", ())]
-    check_keys(folder, [*info["missing_keys"], *mismatched], info["unexpected_keys"], cls.__name__, ignorable, flag)
-    model.eval()
-    return model
+    return _checked(model, info, folder, ignorable, flag, allow_surplus)
 
 
 def check_keys(
@@ -104,6 +110,15 @@ def check_keys(
             faults.append(f"{fault} {count(len(left), 'key')}: {some(left)}")
     if faults:
         raise UserError(f"{flag} {path}: {'; '.join(faults)}; expected the weights of {expected}")
+
+
+def _checked(
+    model: Any, info: dict[str, Any], folder: Path, ignorable: Sequence[str], flag: str, allow_surplus: bool
+) -> Any:
+    mismatched = [str(key[0] if isinstance(key, tuple) else key) for key in info.get("mismatched_keys", ())]
+    surplus = () if allow_surplus else info["unexpected_keys"]
+    check_keys(folder, [*info["missing_keys"], *mismatched], surplus, type(model).__name__, ignorable, flag)
+    return model.eval()
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -8,11 +8,12 @@ cache is neither copied nor padded.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+import transformers
 
 from .language_model import Logprob
 
@@ -35,8 +36,11 @@ class Prefix:
         # transformers renamed this argument. Some versions take both names, and warn about the first.
         self._name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
         self._model = model
+        self._window = _sliding_window(model)
+        # A model with sliding windows makes a cache that forgets, and cannot be cut back. This one keeps everything.
+        kept = {} if self._window is None else {self._name: transformers.DynamicCache()}
         with torch.inference_mode(), last_logits_only(model):
-            output = model(**inputs, use_cache=True, return_dict=True)
+            output = model(**inputs, **kept, use_cache=True, return_dict=True)
         self._cache = getattr(output, self._name)
         self._next = output.logits[0, -1].float()
         self.length: int = self._cache.get_seq_length()
@@ -52,16 +56,22 @@ class Prefix:
         self._next = logits[-1].float()
         self.length += len(tokens)
 
-    def score(self, continuations: Sequence[Sequence[int]], at_once: int = AT_ONCE) -> list[Logprob]:
+    def score(
+        self,
+        continuations: Sequence[Sequence[int]],
+        at_once: int = AT_ONCE,
+        columns: Mapping[int, int] | None = None,
+    ) -> list[Logprob]:
         """Score each continuation independently.
 
         Args:
             continuations: Token ids, at least one each.
             at_once: Most tokens of a forward pass. A longer continuation gets its own.
+            columns: Token id to column of the logits, under `restricted_head`; None if they are the same.
         """
-        return [logprob for chunk in _chunks(continuations, at_once) for logprob in self._score(chunk)]
+        return [logprob for chunk in _chunks(continuations, at_once) for logprob in self._score(chunk, columns)]
 
-    def _score(self, continuations: Sequence[Sequence[int]]) -> list[Logprob]:
+    def _score(self, continuations: Sequence[Sequence[int]], columns: Mapping[int, int] | None) -> list[Logprob]:
         sizes = torch.tensor([len(tokens) for tokens in continuations])
         owner = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
         offsets = torch.cat([torch.arange(size) for size in sizes])
@@ -71,7 +81,7 @@ class Prefix:
         self._cache.crop(-len(tokens))  # the meaning of a positive number depends on the version
         before = logits.roll(1, dims=0)
         before[offsets == 0] = self._next.to(before)
-        ids = torch.tensor(tokens, device=logits.device)
+        ids = torch.tensor([columns[token] for token in tokens] if columns else tokens, device=logits.device)
         logprobs = before.gather(1, ids[:, None])[:, 0] - before.logsumexp(1)
         totals = torch.zeros(len(sizes), dtype=torch.float64).index_add_(0, owner, logprobs.double().cpu())
         return [Logprob(*pair) for pair in zip(totals.tolist(), sizes.tolist(), strict=True)]
@@ -80,18 +90,58 @@ class Prefix:
         """Return the logits of tokens after the prefix. Each attends to the prefix and to its row of `visible`."""
         device, dtype = self._model.device, self._model.dtype
         visible = torch.cat([torch.ones(len(tokens), self.length, dtype=torch.bool), visible], dim=1).to(device)
-        mask = torch.zeros(visible.shape, dtype=dtype, device=device).masked_fill(~visible, torch.finfo(dtype).min)
+        positions = self.length + offsets
+        masks: Any = _additive(visible, dtype)
+        if self._window is not None:
+            # In the packed part a token and those of its own continuation are as far apart as their offsets.
+            keys = torch.cat([torch.arange(self.length), positions])
+            near = (positions[:, None] - keys < self._window).to(device)
+            masks = {"full_attention": masks, "sliding_attention": _additive(visible & near, dtype)}
         with torch.inference_mode():
             output = self._model(
                 input_ids=torch.tensor([list(tokens)], device=device),
-                attention_mask=mask[None, None],
-                position_ids=(self.length + offsets)[None].to(device),
+                attention_mask=masks,
+                position_ids=positions[None].to(device),
                 use_cache=True,
                 return_dict=True,
                 **{self._name: self._cache},
             )
         logits: torch.Tensor = output.logits[0]
         return logits
+
+
+def _additive(visible: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return a mask of shape (1, 1, queries, keys): 0 where visible, else the lowest number."""
+    mask = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
+    return mask.masked_fill(~visible, torch.finfo(dtype).min)[None, None]
+
+
+def _sliding_window(model: Any) -> int | None:
+    """Return the window of the layers with sliding attention; None if there are none."""
+    config = model.config.get_text_config()
+    has_window = "sliding_attention" in (getattr(config, "layer_types", None) or ())
+    return config.sliding_window if has_window else None
+
+
+@contextmanager
+def restricted_head(model: Any, tokens: Sequence[int]) -> Iterator[None]:
+    """Let a causal model compute the logits of some tokens only, in their order.
+
+    Args:
+        model: A causal model of transformers.
+        tokens: Distinct token ids.
+    """
+    head = model.get_output_embeddings()
+    rows = torch.tensor(tokens, device=head.weight.device)
+    small = torch.nn.Linear(head.weight.shape[1], len(tokens), bias=head.bias is not None)
+    small.weight = torch.nn.Parameter(head.weight.detach()[rows], requires_grad=False)
+    if head.bias is not None:
+        small.bias = torch.nn.Parameter(head.bias.detach()[rows], requires_grad=False)
+    model.set_output_embeddings(small)
+    try:
+        yield
+    finally:
+        model.set_output_embeddings(head)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from ..options import option
 ProtocolName = Literal["listwise", "titles", "constrained", "pointwise"]
 # Former names of protocols. They still work, but no help shows them.
 RENAMED: dict[str, ProtocolName] = {"paper": "titles"}
-Normalisation = Literal["mean", "sum", "pmi"]
+Normalisation = Literal["mean", "sum", "pmi", "contrast"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class GenerativeOptions:
     # A sum favours short titles, which has nothing to do with music. A mean over the tokens does not.
     normalisation: Normalisation = option(  # noqa: RUF009
         "mean",
-        "pointwise: mean or sum of the log-probabilities of a candidate, or pmi, the sum minus that without the thread",
+        "pointwise: mean or sum of the log-probabilities of a candidate; pmi, the sum minus that without the thread; "
+        "contrast, the sum minus that after a general request for the genre, both continuing a bare text",
     )
     seconds: float | None = option(
         None,

@@ -112,7 +112,7 @@ class Generative(System):
 
     def request(self, thread: Thread) -> RankingRequest:
         """Write the prompt of a thread, with its clips decoded and cut as planned."""
-        prompt = Prompt(self._text(thread), self._audio(thread))
+        prompt = Prompt(self._text(thread), self._audio(thread), self.protocol.is_bare)
         return RankingRequest(thread, prompt, self.plan.answer(self._load(thread)))
 
     def take_answer_records(self) -> list[dict[str, Any]]:

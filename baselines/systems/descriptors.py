@@ -149,7 +149,7 @@ class Descriptors(DualEncoder):
 
     def __init__(self, options: DescriptorsOptions, context: Context) -> None:
         weights = find_minilm(options.weights)
-        self._embed, self._revision = TextEmbedder(weights, MAX_TOKENS, context), weights.revision
+        self._embed, self._revision = TextEmbedder(weights.encoder(MAX_TOKENS), context), weights.revision
         super().__init__(options, context)
         self._texts = self._embed  # shares the cache of titles with `minilm`
 

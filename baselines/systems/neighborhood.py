@@ -66,7 +66,7 @@ class Neighborhood(System):
     def __init__(self, options: NeighborhoodOptions, context: Context) -> None:
         super().__init__(options, context)
         self._weights = find_minilm(options.weights)
-        self._embed = TextEmbedder(self._weights, MAX_TOKENS, context)
+        self._embed = TextEmbedder(self._weights.encoder(MAX_TOKENS), context)
         self._neighbours: dict[str, list[str]] = {}
 
     def run_facts(self) -> RunFacts:

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 from ..errors import UserError, show
-from .chat_attempt import NO_CREDIT, PASSING, AttemptError, Messages, attempt
+from .chat_attempt import NO_CREDIT, PASSING, AttemptError, Messages, attempt, attempt_post
 from .chat_form import FieldRefusedError, Form, learn_form, names_field
 from .chat_reply import ChatReply
 from .chat_server import ChatServer, make_client, read_extra_body
@@ -41,6 +41,9 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 # A server that asks for a longer wait is not waited for.
 LONGEST_RETRY_AFTER_S = 120.0
 _FIELD_REFUSED = (400, 422)
+
+
+T = TypeVar("T")
 
 
 class ChatError(Exception):
@@ -129,12 +132,34 @@ class Chat:
         except FieldRefusedError as refusal:
             raise ChatError(str(refusal), is_down=False) from None
 
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send a request to another endpoint of the server, with the same patience.
+
+        Args:
+            path: Path below the URL of the server, such as "/embeddings".
+            body: The request.
+
+        Returns:
+            The JSON of the reply.
+
+        Raises:
+            ChatError: No JSON came.
+            UserError: See the module.
+        """
+        try:
+            return self._try(lambda: attempt_post(self._client, self.server, path, body))
+        except FieldRefusedError as refusal:
+            raise ChatError(str(refusal), is_down=False) from None
+
     def _send(self, messages: Messages, fields: Mapping[str, Any], *, is_first: bool = False) -> ChatReply:
+        return self._try(lambda: attempt(self._client, self.server, messages, fields), is_first=is_first)
+
+    def _try(self, send: Callable[[], T], *, is_first: bool = False) -> T:
         """Try until there is an answer, a refusal, or no attempt left."""
         n_failed = 0
         while True:
             try:
-                return attempt(self._client, self.server, messages, fields)
+                return send()
             except AttemptError as failure:
                 if not failure.is_passing or n_failed == self.server.retries:
                     self._give_up(failure, is_first)

