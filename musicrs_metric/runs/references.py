@@ -141,7 +141,7 @@ def _refuse_other_folder(folder: Path) -> None:
             f"({some(list(installation.configs))}); write ./{folder} to read it"
         )
     for config in shared[:1]:
-        columns = _read_folder(folder, config, REFERENCE_COLUMNS)
+        columns = read_folder(folder, config, REFERENCE_COLUMNS)
         refuse_other_rows(columns, config, str(folder))
 
 
@@ -159,7 +159,7 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT
         UserError: No such dataset or configuration, or a file that cannot be read.
     """
     folder = dataset_folder(dataset)
-    columns = _read_folder(folder, config) if folder is not None else _read_name(str(dataset), config)
+    columns = read_folder(folder, config, _COLUMNS) if folder is not None else _read_name(str(dataset), config)
     _check(str(dataset if folder is None else folder / config), columns)
     groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
     groups["macro"] = [macro_of(genre) for genre in columns["genre"]]
@@ -183,7 +183,17 @@ def _check(place: str, columns: dict[str, list[Any]]) -> None:
         raise UserError(f"{place}: thread {twice} appears in it twice; rebuild it")
 
 
-def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> dict[str, list[Any]]:
+def read_folder(folder: Path, config: str, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """Read columns of a configuration in a dataset folder.
+
+    Args:
+        folder: The folder that holds the configurations.
+        config: One of them.
+        names: Columns to read; None for all.
+
+    Raises:
+        UserError: There is no such configuration or column, or a file cannot be read.
+    """
     import pyarrow
     import pyarrow.parquet as parquet
 
@@ -194,8 +204,9 @@ def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> 
         raise UserError(f"{folder}: no configuration {show(config)}; it has {', '.join(known)}")
     shards = sorted((folder / config).glob("test-*.parquet"))
     try:
-        table = pyarrow.concat_tables([parquet.read_table(shard, columns=list(names)) for shard in shards])
-        return {name: table.column(name).to_pylist() for name in names}
+        wanted = None if names is None else list(names)
+        table = pyarrow.concat_tables([parquet.read_table(shard, columns=wanted) for shard in shards])
+        return {name: table.column(name).to_pylist() for name in wanted or table.column_names}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
         raise UserError(
             f"{folder / config}: cannot be read as a MusiCRS dataset ({first_line(error)}); rebuild it"
