@@ -15,13 +15,14 @@ from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K, LARGEST_K
 from .report.cli import report
 from .runs.card_command import card
-from .runs.read import By
 from .runs.references import DEFAULT_DATASET
 from .scoring import Empty
 from .submit.cli import submit
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from .catalogue.read import ScoredDialogues
 
 app = typer.Typer(
     name="musicrs-metric",
@@ -47,9 +48,13 @@ def score(
         typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs)."),
     ] = DEFAULT_DATASET,
     config: Config = None,
-    by: Annotated[list[By] | None, typer.Option("--by", help="Also score each group; may be repeated.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="Also score each group of genre, subreddit, macro or a column. May be repeated."),
+    ] = None,
     k: Annotated[
-        list[int] | None, typer.Option("--k", min=1, max=LARGEST_K, help="Cutoff; may be repeated. [1 5 10 20]")
+        list[int] | None,
+        typer.Option("--k", min=1, max=LARGEST_K, help="Cutoff; may be repeated. [1 5 10 20; on a catalogue also 100]"),
     ] = None,
     empty: Annotated[
         Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
@@ -68,22 +73,38 @@ def score(
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
-    from .runs.read import read_run_on, score_predictions
+    from .catalogue.read import check_columns, has_dialogues, score_dialogues
+    from .runs.read import ScoredRun, read_run_on, score_predictions
 
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
     files, references = read_run_on(predictions, dataset, config)
-    run = score_predictions(
-        files.predictions,
-        references,
-        by=[grouping.value for grouping in by or []],
-        k=k or DEFAULT_K,
-        empty=empty,
-        confidence=confidence or None,
-        resamples=resamples,
-        seed=seed,
-        answered_only=answered_only,
-    )
+    check_columns(by or [], references)
+    run: ScoredRun | ScoredDialogues
+    if has_dialogues(references):
+        run = score_dialogues(
+            files.predictions,
+            references,
+            by=by or [],
+            k=k,
+            empty=empty,
+            confidence=confidence or None,
+            resamples=resamples,
+            seed=seed,
+            answered_only=answered_only,
+        )
+    else:
+        run = score_predictions(
+            files.predictions,
+            references,
+            by=by or [],
+            k=k or DEFAULT_K,
+            empty=empty,
+            confidence=confidence or None,
+            resamples=resamples,
+            seed=seed,
+            answered_only=answered_only,
+        )
     if threads is not None:
         from .runs.thread_rows import write_thread_rows
 
@@ -103,6 +124,7 @@ def validate(
     config: Config = None,
 ) -> None:
     """Check a prediction file. Print every fault with line, field and thread (exit code 2), or a summary."""
+    from .catalogue.read import has_dialogues, score_dialogues
     from .runs.predictions import PredictionError
     from .runs.read import read_run, read_run_on, score_predictions
 
@@ -123,7 +145,9 @@ def validate(
         raise typer.Exit(2) from None
     _print(f"{file.path}: {count(len(file.predictions), 'prediction')}, no fault.")
     _print(*(f"Warning: {warning}" for warning in file.warnings))
-    if references is not None:
+    if references is not None and has_dialogues(references):
+        _print(*score_dialogues(file, references, confidence=None).findings())
+    elif references is not None:
         run = score_predictions(file.predictions, references, confidence=None)
         scores = run.scores
         missing = f": {some(run.missing)}" if run.missing else ""

@@ -1,75 +1,76 @@
-"""A corpus of turns with its catalogue: labels, known items and columns, read from a dataset folder."""
+"""A corpus whose systems rank a catalogue: labels, known items and columns, read from a dataset folder."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..base.files import to_json
 from ..errors import UserError, show
-from ..runs.references import dataset_folder, read_folder
-from .items import CATALOGUE, Catalogue, read_catalogue
+from ..runs.references import CATALOGUE, DEFAULT_CONFIG, References, dataset_folder, load_references, read_folder
+from .items import Catalogue, read_catalogue
 
-CONFIG = "query_only"
+DIALOGUE, TURN = "dialogue", "turn"
 LISTS = ("ground_truth", "known", "links")
-TEXTS = ("thread_id", "dialogue", "turn", "query")
+TEXTS = ("thread_id", DIALOGUE, TURN, "query")
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """The turns of a corpus whose systems rank a catalogue, one entry per turn, in dataset order.
+class Corpus(References):
+    """The turns of a corpus with a catalogue, one entry per turn, in dataset order.
+
+    `candidates` is empty for every turn. `ground_truth` holds relevant ids, before the known ones are removed. `groups`
+    holds the labels of every text column.
 
     Attributes:
-        name: Name of the dataset, as the user gave it.
-        thread_ids: Keys of the turns, unique.
-        dialogues: The dialogue of each turn.
         queries: The text that a system gets.
-        ground_truth: Relevant ids, before the known ones are removed.
         known: Ids that the listener knows by then.
-        columns: Column name to one label per turn, for `--by`; `turn` is one of them.
         catalogue: The items.
     """
 
-    name: str
-    thread_ids: Sequence[str]
-    dialogues: Sequence[str]
     queries: Sequence[str]
-    ground_truth: Sequence[Sequence[str]]
     known: Sequence[Sequence[str]]
-    columns: dict[str, list[str]]
     catalogue: Catalogue
-
-    def __len__(self) -> int:
-        return len(self.thread_ids)
-
-    @cached_property
-    def position(self) -> dict[str, int]:
-        """Thread id to position in the dataset."""
-        return {thread_id: i for i, thread_id in enumerate(self.thread_ids)}
 
     @cached_property
     def fingerprint(self) -> str:
         """sha256 in hexadecimal over the catalogue and the labels, known ids and dialogue of each turn."""
         digest = hashlib.sha256(self.catalogue.fingerprint.encode() + b"\n")
-        for row in zip(self.thread_ids, self.dialogues, self.ground_truth, self.known, strict=True):
-            names = ("thread_id", "dialogue", "ground_truth", "known")
+        for row in zip(self.thread_ids, self.groups[DIALOGUE], self.ground_truth, self.known, strict=True):
+            names = ("thread_id", DIALOGUE, "ground_truth", "known")
             digest.update(to_json(dict(zip(names, row, strict=True))).encode() + b"\n")
         return digest.hexdigest()
 
-    @property
-    def config(self) -> str:
-        """The configuration, the same for every corpus with a catalogue."""
-        return CONFIG
+    def subset(self, thread_ids: Sequence[str]) -> Corpus:
+        """Return the turns of some thread ids, in that order."""
+        part = super().subset(thread_ids)
+        if part is self or not isinstance(part, Corpus):
+            return self
+        rows = [self.position[thread_id] for thread_id in thread_ids]
+        return replace(part, queries=[self.queries[row] for row in rows], known=[self.known[row] for row in rows])
 
 
 def has_catalogue(dataset: str | Path) -> bool:
     """Return whether a dataset is a folder whose systems rank a catalogue."""
     folder = dataset_folder(dataset)
     return folder is not None and (folder / CATALOGUE).is_file()
+
+
+def load_labels(dataset: str | Path, config: str = DEFAULT_CONFIG) -> References:
+    """Read the labels of a dataset of either protocol: a `Corpus` if its systems rank a catalogue.
+
+    Args:
+        dataset: A directory, the installed name "musicrs", or a Hub id.
+        config: Configuration.
+
+    Raises:
+        UserError: No such dataset or configuration, or a file that cannot be read.
+    """
+    return load_corpus(dataset) if has_catalogue(dataset) else load_references(dataset, config)
 
 
 def load_corpus(dataset: str | Path) -> Corpus:
@@ -84,18 +85,18 @@ def load_corpus(dataset: str | Path) -> Corpus:
     folder = dataset_folder(dataset)
     if folder is None or not (folder / CATALOGUE).is_file():
         raise UserError(f"{dataset}: found no {CATALOGUE}; expected the folder of a corpus with a catalogue")
-    rows = read_folder(folder, CONFIG)
-    _check(rows, str(folder / CONFIG))
-    texts = {name: values for name, values in rows.items() if name not in LISTS}
-    columns = {name: values for name, values in texts.items() if name not in ("thread_id", "query")}
+    rows = read_folder(folder, DEFAULT_CONFIG)
+    _check(rows, str(folder / DEFAULT_CONFIG))
+    hidden = {"thread_id", "query", *LISTS}
     return Corpus(
         name=str(dataset),
+        config=DEFAULT_CONFIG,
         thread_ids=rows["thread_id"],
-        dialogues=rows["dialogue"],
-        queries=rows["query"],
+        candidates=[()] * len(rows["thread_id"]),
         ground_truth=rows["ground_truth"],
+        groups={name: values for name, values in rows.items() if name not in hidden},
+        queries=rows["query"],
         known=rows["known"],
-        columns=columns,
         catalogue=read_catalogue(folder / CATALOGUE),
     )
 
@@ -106,9 +107,9 @@ def _check(rows: dict[str, list[Any]], place: str) -> None:
         raise UserError(f"{place}: no column {missing[0]!r}; rebuild the dataset")
     for name, values in rows.items():
         kind = list if name in LISTS else str
-        wrong = next((value for value in values if not isinstance(value, kind)), None)
-        if wrong is not None or None in values:
-            raise UserError(f"{place}: column {name!r} holds {show(wrong)}; rebuild the dataset")
+        for thread, value in zip(rows["thread_id"], values, strict=True):
+            if not isinstance(value, kind):
+                raise UserError(f"{place}: thread {thread}, column {name!r} holds {show(value)}; rebuild the dataset")
     if not rows["thread_id"]:
         raise UserError(f"{place}: holds no turn; rebuild the dataset")
     if len(set(rows["thread_id"])) < len(rows["thread_id"]):

@@ -16,7 +16,6 @@ from typing import Any
 from ..base.files import strict_json, to_json
 from ..errors import UserError, is_unicode, show, some
 
-CATALOGUE = "catalogue.jsonl"
 _TEXTS = ("title", "album", "cluster", "link")
 
 
