@@ -43,7 +43,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 @app.command()
 def build(
     source: Annotated[
-        str, typer.Option("--from", metavar="SOURCE", help="The authors' JSONL file, its Hub id, mini (a toy), or READER:PATH for another corpus: cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).")
+        str,
+        typer.Option(
+            "--from",
+            metavar="SOURCE",
+            help="The authors' JSONL file, its Hub id, mini (a toy), or READER:PATH for another corpus: cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).",
+        ),
     ],
     out: Annotated[
         Path,

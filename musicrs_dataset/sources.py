@@ -104,7 +104,9 @@ def existing_file(path: str | Path) -> Path:
     if file.is_file():
         return file
     found = "a directory" if file.is_dir() else "no such file"
-    raise UserError(f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, mini, or another corpus such as jsonl:PATH")
+    raise UserError(
+        f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, mini, or another corpus such as jsonl:PATH"
+    )
 
 
 def content_sha256(source: str | Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -70,12 +70,29 @@ def score(
         Path | None, typer.Option(help="Also write the scores of each thread to this file (.csv or .jsonl).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    rules: Annotated[
+        Literal["cpcd", "challenge2026", "he2023"] | None,
+        typer.Option("--as", help="Score by the rules of another corpus, to reproduce its published numbers."),
+    ] = None,
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
     from .catalogue.read import check_columns, has_dialogues, score_dialogues
     from .runs.read import ScoredRun, read_run_on, score_predictions
 
+    if rules is not None:
+        from .catalogue.rules.score import score_as
+
+        given = {"--by": by, "--k": k, "--threads": threads, "--answered-only": answered_only, "--config": config}
+        unused = [option for option, value in given.items() if value]
+        if unused:
+            raise UserError(f"{', '.join(unused)}: not with --as {rules}, whose rules are fixed; leave it out")
+        by_rules = score_as(rules, predictions, dataset)
+        if as_json:
+            print_json(by_rules.to_dict())
+        else:
+            _print(*by_rules.lines(str(predictions)))
+        return
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
     files, references = read_run_on(predictions, dataset, config)

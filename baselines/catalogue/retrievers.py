@@ -202,5 +202,3 @@ def best_rows(scores: npt.NDArray[np.floating[Any]], depth: int) -> Rows:
         chosen = np.arange(len(scores))
     order: Rows = chosen[np.argsort(-scores[chosen], kind="stable")]
     return order
-
-

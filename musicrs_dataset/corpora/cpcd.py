@@ -64,7 +64,9 @@ def read_cpcd(path: str | Path) -> CatalogueSource:
         goal = fields.strings("goal_playlist")
         replaced |= {track for track in goal if track not in tracks and track in canonical}
         unreachable |= {track for track in goal if track not in tracks and track not in canonical}
-        turns += _turns(fields, name, tuple(track if track in tracks else canonical.get(track, track) for track in goal))
+        turns += _turns(
+            fields, name, tuple(track if track in tracks else canonical.get(track, track) for track in goal)
+        )
     catalogue = "tracks.jsonl" if everything.is_file() else "the tracks that these dialogues saw"
     notes = (
         f"{count(len(dialogues), 'dialogue')}, {count(len(turns), 'turn')}, {count(len(tracks), 'track')}",

@@ -153,7 +153,9 @@ def _pools(turns: Sequence[Turn], rows: Sequence[Fields], about: About) -> PoolS
     dropped = [link for turn in turns for link in turn.links if video_id(link) is None]
     known = next((turn for turn in turns if turn.known), None)
     if known is not None:
-        raise UserError(f"thread {plain(known.thread_id)}: has 'known', which only a catalogue uses; leave it out of pools")
+        raise UserError(
+            f"thread {plain(known.thread_id)}: has 'known', which only a catalogue uses; leave it out of pools"
+        )
     notes = (f"{count(len(dropped), 'link')} to no video dropped ({some(dropped, 3)})",) if dropped else ()
     has_dialogues = any(turn.dialogue for turn in turns)
     threads = [_thread(turn, fields, has_dialogues) for turn, fields in zip(turns, rows, strict=True)]

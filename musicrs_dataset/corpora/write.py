@@ -60,7 +60,11 @@ def write_corpus(source: CatalogueSource, out: str | Path) -> Path:
                     writer.write(_row(turn, columns))
             shards = shards_of(folder, writer.files)
             statistics = _statistics(corpus, turns)
-            entry = {"rows": len(turns), "fingerprint": corpus.fingerprint, "shards": [asdict(shard) for shard in shards]}
+            entry = {
+                "rows": len(turns),
+                "fingerprint": corpus.fingerprint,
+                "shards": [asdict(shard) for shard in shards],
+            }
             manifest = {
                 "protocol": "catalogue",
                 "source": asdict(about),

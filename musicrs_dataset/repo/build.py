@@ -96,7 +96,9 @@ def _write_rows(
     """Write all configurations in one pass; returns their entries, the threads without clip bytes, the audio hash."""
     columns = [name for name, _ in pooled[""][0].columns]
     writers = {
-        (pools, config): ShardWriter(folder / _joined(config, pools), arrow_schema(CONFIGS[config], columns), shard_bytes)
+        (pools, config): ShardWriter(
+            folder / _joined(config, pools), arrow_schema(CONFIGS[config], columns), shard_bytes
+        )
         for pools in pooled
         for config in configs
     }
@@ -162,7 +164,9 @@ def _check_rows(threads: Sequence[Thread], pools: str) -> None:
     names = [name for name, _ in threads[0].columns]
     other = next((thread for thread in threads if [name for name, _ in thread.columns] != names), None)
     if other is not None:
-        raise UserError(f"thread {other.thread_id}: its further columns are not {some(names) or 'none'}, as in the first")
+        raise UserError(
+            f"thread {other.thread_id}: its further columns are not {some(names) or 'none'}, as in the first"
+        )
     findings = invalid_rows(threads)
     if findings:
         where = f"with the pools {pools!r}, " if pools else ""

@@ -41,7 +41,9 @@ def dialogue_table(table: ThreadTable, dialogues: Sequence[str], empty: Empty = 
     order = np.unique(owner, return_index=True)[1].argsort().argsort()
     owner = order[owner]
     n = int(owner.max()) + 1
-    ones = np.column_stack([~skipped, hits.n_relevant, hits.n_reachable, hits.n_unknown, hits.n_duplicate, ~hits.missing])
+    ones = np.column_stack(
+        [~skipped, hits.n_relevant, hits.n_reachable, hits.n_unknown, hits.n_duplicate, ~hits.missing]
+    )
     sums = per_dialogue(ones.astype(np.float64), dialogues)[0].astype(np.int64)
     turns = np.maximum(sums[:, 0], 1)
 

@@ -91,9 +91,7 @@ def ceilings(hits: Hits, k: Sequence[int]) -> Columns:
     return _columns(k, lambda measure: measure.value(perfect), own)
 
 
-def _columns(
-    k: Sequence[int], shared: Callable[[Measure], Floats], own: dict[str, Callable[[int], Floats]]
-) -> Columns:
+def _columns(k: Sequence[int], shared: Callable[[Measure], Floats], own: dict[str, Callable[[int], Floats]]) -> Columns:
     return {
         f"{label}@{cutoff}": shared(_SHARED[label](cutoff)) if label in _SHARED else own[label](cutoff)
         for label in LABELS

@@ -109,7 +109,9 @@ def score_dialogues(
     """
     check_columns(by, references)
     if answered_only:
-        answered = (replace(each, ranking=each.ranking[: each.n_answered], scores=None) for each in predictions.predictions)
+        answered = (
+            replace(each, ranking=each.ranking[: each.n_answered], scores=None) for each in predictions.predictions
+        )
         predictions = replace(predictions, predictions=tuple(answered))
     table, notes = judged_table(predictions, references, k)
     scores = dialogue_scores(
@@ -133,7 +135,9 @@ def check_columns(by: Sequence[str], references: References) -> None:
     """
     unknown = [column for column in by if column not in references.groups]
     if unknown:
-        raise UserError(f"--by: no column {show(unknown[0])}; expected one of {', '.join(map(plain, references.groups))}")
+        raise UserError(
+            f"--by: no column {show(unknown[0])}; expected one of {', '.join(map(plain, references.groups))}"
+        )
 
 
 def judged_table(
@@ -187,9 +191,7 @@ def _catalogue_notes(
             f"mean {lengths.mean():.1f}); the empty ranks count as misses."
         )
     if judged.hits.n_unknown.any():
-        strangers = dict.fromkeys(
-            item for ranking in rankings for item in ranking or () if item not in catalogue.codes
-        )
+        strangers = dict.fromkeys(item for ranking in rankings for item in ranking or () if item not in catalogue.codes)
         n_titles = sum(item in catalogue.titles for item in strangers)
         titles = f"; {n_titles} of them are titles, and a title is no id" if n_titles else ""
         yield f"Not in the catalogue: {some([show(item) for item in strangers])}{titles}."

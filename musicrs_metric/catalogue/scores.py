@@ -123,9 +123,7 @@ def dialogue_scores(
     by: dict[str, dict[str, DialogueScores]] = {}
     for column, labels in (groups or {}).items():
         label_of = np.asarray(labels, dtype=object)
-        by[column] = {
-            label: selection.scores(label_of == label, {}) for label in sorted(set(labels), key=natural_key)
-        }
+        by[column] = {label: selection.scores(label_of == label, {}) for label in sorted(set(labels), key=natural_key)}
     return selection.scores(np.ones(len(table.hits), dtype=bool), by)
 
 
@@ -216,9 +214,7 @@ class _Selection:
 
     def _intervals(self, sums: Floats, lengths: Floats) -> dict[str, Bounds]:
         assert self.confidence is not None
-        low, high = ratio_intervals(
-            sums, lengths, confidence=self.confidence, resamples=self.resamples, seed=self.seed
-        )
+        low, high = ratio_intervals(sums, lengths, confidence=self.confidence, resamples=self.resamples, seed=self.seed)
         return dict(zip(self.names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 

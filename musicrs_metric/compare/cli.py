@@ -46,10 +46,10 @@ def compare(
     from ..base.output import print_json
     from ..base.renderers.latex import latex_tables
     from ..base.renderers.markdown import markdown_sections
-    from ..runs.read import config_of
     from ..catalogue.compare import CATALOGUE_HEADLINE, group_labels
-    from ..catalogue.corpus import Corpus, load_labels
+    from ..catalogue.corpus import DIALOGUE, Corpus, load_labels
     from ..catalogue.read import check_columns, has_dialogues
+    from ..runs.read import config_of
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs
@@ -62,6 +62,9 @@ def compare(
     headline = CATALOGUE_HEADLINE if isinstance(references, Corpus) else HEADLINE
     metrics = list(dict.fromkeys(metric or headline))
     loaded = load_runs(runs, references, metrics, dialogues=empty if has_dialogues(references) else None)
+    if has_dialogues(references):
+        turns = "each with the mean of its turns; n counts dialogues, and every interval and test draws dialogues"
+        typer.echo(f"{len(set(references.groups[DIALOGUE]))} dialogues are compared, {turns}", err=True)
     for path, run in zip(runs, loaded, strict=True):
         for warning in run.warnings:
             typer.echo(f"{path}: {warning}", err=True)

@@ -83,9 +83,7 @@ def _load_dialogue_runs(
     for path in paths:
         card, table, warnings = judged_dialogues(path, references, cutoffs, empty)
         name = plain(card.name) if card is not None else _name_of(path / PREDICTIONS if path.is_dir() else path)
-        system = System(
-            unused(name, {run.system.name for run in runs}), table, None if card is None else card.reads
-        )
+        system = System(unused(name, {run.system.name for run in runs}), table, None if card is None else card.reads)
         runs.append(Run(system, card, warnings))
     return runs
 

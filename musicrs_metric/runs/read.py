@@ -16,7 +16,7 @@ from ..scoring import Empty, Scores, ThreadTable, summarise, thread_table
 from .diagnostics import Diagnostics, diagnose
 from .filled_scores import FilledScores, score_filled
 from .predictions import PREDICTIONS, Prediction, PredictionFile, contradictions, rankings_for, read_predictions
-from .references import DEFAULT_CONFIG, References, load_references
+from .references import DEFAULT_CONFIG, References
 from .run_card import RUN_CARD, RunCard, read_run_card
 
 if TYPE_CHECKING:
