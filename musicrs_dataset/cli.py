@@ -47,7 +47,8 @@ def build(
         typer.Option(
             "--from",
             metavar="SOURCE",
-            help="The authors' JSONL file, its Hub id, mini (a toy), or READER:PATH for another corpus: cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).",
+            help="The authors' JSONL file, its Hub id, mini (a toy), or READER:PATH for another corpus: "
+            "cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).",
         ),
     ],
     out: Annotated[

@@ -105,7 +105,8 @@ def existing_file(path: str | Path) -> Path:
         return file
     found = "a directory" if file.is_dir() else "no such file"
     raise UserError(
-        f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, mini, or another corpus such as jsonl:PATH"
+        f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, mini, or "
+        "another corpus such as jsonl:PATH"
     )
 
 

@@ -1,4 +1,4 @@
-"""Systems on a corpus of dialogues, with one row per dialogue: every interval and test of a comparison draws dialogues."""
+"""Systems on a corpus of dialogues, with one row per dialogue, so that intervals and tests draw dialogues."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def group_labels(references: References, by: Sequence[str]) -> dict[str, list[st
         for dialogue, label in zip(references.groups[DIALOGUE], references.groups[column], strict=True):
             if of_dialogue.setdefault(dialogue, label) != label:
                 raise UserError(
-                    f"--by {plain(column)}: differs within dialogue {plain(dialogue)}, and a comparison pairs dialogues; "
-                    f"expected a column with one label per dialogue. `score --by {plain(column)}` shows each run"
+                    f"--by {plain(column)}: differs within dialogue {plain(dialogue)}, and a comparison pairs "
+                    f"dialogues; expected a column with one label per dialogue. `score --by {plain(column)}` shows each run"
                 )
         labels[column] = list(of_dialogue.values())
     return labels

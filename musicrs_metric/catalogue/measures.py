@@ -9,9 +9,9 @@ With G relevant clusters, H_k hits in the first k ranks and h_i = 1 for a hit at
 - hit@k = 1 if H_k > 0, else 0
 - precision@k = H_k / k
 
-All are in [0, 1], and 0 for a turn without relevant clusters. For a random order of N clusters, of which g are relevant,
-rank i holds a relevant one with probability g / N, and given that, another rank does with probability
-(g - 1) / (N - 1). Chance follows from these (`chance_levels`).
+All are in [0, 1], and 0 for a turn without relevant clusters. For a random order of N clusters with g relevant ones,
+rank i holds a relevant one with probability g / N. Given that, another rank does with probability (g - 1) / (N - 1).
+Chance follows from these (`chance_levels`).
 """
 
 from __future__ import annotations

@@ -171,8 +171,8 @@ def _check_ids(rankings: Sequence[Sequence[str] | None], catalogue: Catalogue, p
     example = catalogue.items[0].id
     titles = "; these are titles, and a title is no id" if ranked[0] in catalogue.titles else ""
     raise UserError(
-        f"{path}: none of the {len(ranked)} ranked entries is an id of the catalogue, such as {show(ranked[0])}{titles}; "
-        f"expected ids such as {show(example)}"
+        f"{path}: none of the {len(ranked)} ranked entries is an id of the catalogue, such as {show(ranked[0])}{titles}"
+        f"; expected ids such as {show(example)}"
     )
 
 
@@ -180,8 +180,8 @@ def _catalogue_notes(
     judged: JudgedRankings, rankings: Sequence[Sequence[str] | None], catalogue: Catalogue, depth: int
 ) -> Iterator[str]:
     yield (
-        f"Each system ranks {len(catalogue)} items in {count(catalogue.n_clusters, 'cluster')}, without the known ones. "
-        "Chance is near 0 there, so compare a score with that of BM25 (`lexical`)."
+        f"Each system ranks {len(catalogue)} items in {count(catalogue.n_clusters, 'cluster')}, without the known ones."
+        " Chance is near 0 there, so compare a score with that of BM25 (`lexical`)."
     )
     short = judged.n_short(depth)
     if short:

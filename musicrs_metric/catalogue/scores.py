@@ -213,8 +213,9 @@ class _Selection:
         return Average(mean(self.values), chance, mean(self.ceiling), interval)
 
     def _intervals(self, sums: Floats, lengths: Floats) -> dict[str, Bounds]:
-        assert self.confidence is not None
-        low, high = ratio_intervals(sums, lengths, confidence=self.confidence, resamples=self.resamples, seed=self.seed)
+        low, high = ratio_intervals(
+            sums, lengths, confidence=self.confidence or CONFIDENCE, resamples=self.resamples, seed=self.seed
+        )
         return dict(zip(self.names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 

@@ -6,6 +6,7 @@ turns. A repeated id or a missing row is an error. Unknown ids are misses, and n
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import fsum, log2
 from pathlib import Path
 
@@ -104,4 +105,4 @@ def lexical_diversity(responses: list[str]) -> float:
 
 
 def _pairs(words: list[str]) -> list[tuple[str, str]]:
-    return list(zip(words, words[1:], strict=False))
+    return list(pairwise(words))

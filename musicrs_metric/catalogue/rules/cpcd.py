@@ -76,8 +76,8 @@ def score_as_cpcd(path: Path, corpus: Corpus) -> RuleScores:
         )
     if ours.n_empty:
         differences.append(
-            f"{count(ours.n_empty, 'turn')} with an empty ground truth without known items: skipped there, counted as 0 "
-            "here."
+            f"{count(ours.n_empty, 'turn')} with an empty ground truth without known items: skipped there, counted as "
+            "0 here."
         )
     if not differences:
         differences.append("Both readings agree on this file: no dialogue is missing, and no ground truth is empty.")

@@ -69,8 +69,8 @@ def score_as_he2023(path: Path) -> RuleScores:
         counts,
         differences=(
             f"{n_repeats} rows have a list with repeats, which take places here; our reading counts repeats once.",
-            "Each relevant title is a row here. Our reading scores a turn with all its relevant titles, and removes the "
-            "titles of prev_list from the list and from the relevant titles first.",
+            "Each relevant title is a row here. Our reading scores a turn with all its relevant titles, and removes "
+            "the titles of prev_list from the list and from the relevant titles first.",
             f"{n_empty} answers without a relevant title: no row here; our reading counts them as 0.",
         ),
     )
