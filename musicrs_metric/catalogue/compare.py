@@ -75,7 +75,7 @@ def group_labels(references: References, by: Sequence[str]) -> dict[str, list[st
             if of_dialogue.setdefault(dialogue, label) != label:
                 raise UserError(
                     f"--by {plain(column)}: differs within dialogue {plain(dialogue)}, and a comparison pairs "
-                    f"dialogues; expected a column with one label per dialogue. `score --by {plain(column)}` shows each run"
+                    f"dialogues; expected a column with one label per dialogue. `score --by` takes any column"
                 )
         labels[column] = list(of_dialogue.values())
     return labels
