@@ -84,6 +84,9 @@ def run(
 
     `show MODEL` lists the options of a system.
     """
+    from musicrs_metric.catalogue.corpus import has_catalogue
+
+    from .catalogue.run import print_run, run_on_catalogue
     from .commands.summary import print_result, print_shuffled
     from .data import Data, load_data
     from .launch import build_system, default_cache
@@ -97,6 +100,18 @@ def run(
     from .run.runner import run as run_plan
     from .run.shuffles import ShuffledResult, run_shuffles
 
+    if has_catalogue(dataset):
+        given = {
+            "--pools": pools != "published", "--batch-size": batch_size, "--dry-run": dry_run, "--control": control,
+            "--retry-failed": retry_failed, "--missing-audio": missing_audio, "--shuffles": shuffles,
+            "--tracker": tracker != "none", "--modality": modality not in (None, "query_only"),
+        }  # fmt: skip
+        unused = [*(option for option, value in given.items() if value), *context.args]
+        if unused:
+            raise UserError(f"{', '.join(unused)}: not for a corpus whose systems rank a catalogue; leave it out")
+        card, scored = run_on_catalogue(model, dataset, out, seed=seed, limit=limit, name=name, cache=cache)
+        print_run(_console(), card, scored, str(out))
+        return
     def plan_of(part: Part, folder: Path, name: str | None = None) -> Plan:
         folder_cache = cache or default_cache()
         system = build_system(part.model, part.modality or modality, part.arguments, seed, folder_cache, missing_audio)

@@ -100,6 +100,10 @@ def as_references(threads: Sequence[Thread], name: str, config: str) -> Referenc
             "genre": [thread.genre for thread in threads],
             "subreddit": [thread.subreddit for thread in threads],
             "macro": [macro_of(thread.genre) for thread in threads],
+        }
+        | {
+            column: [dict(thread.columns).get(column, "") for thread in threads]
+            for column in (dict(threads[0].columns) if threads else ())
         },
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,7 +73,12 @@ def system_class(name: str) -> type[System]:
 
 def missing_packages(declaration: Declaration) -> list[str]:
     """Return the packages that a system needs and that are not installed, without importing any."""
-    return [package for package in declaration.needs if find_spec(package) is None]
+    return find_spec_missing(declaration.needs)
+
+
+def find_spec_missing(packages: Iterable[str]) -> list[str]:
+    """Return the packages that are not installed, without importing any."""
+    return [package for package in packages if find_spec(package) is None]
 
 
 def _own_folders() -> list[str]:

@@ -12,6 +12,7 @@ import typer
 from musicrs_metric.base.output import print_json
 from musicrs_metric.base.progress import track
 from musicrs_metric.errors import UserError, front_door
+from musicrs_metric.runs.references import DEFAULT_CONFIG as DEFAULT_TEXT_CONFIG
 from musicrs_metric.runs.references import DEFAULT_DATASET
 
 from .audio.fetch.cli import app as audio_app
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from musicrs_metric.base.tables import Table
 
+    from .corpora.record import CatalogueSource
     from .repo.named_pools import NamedPools
 
 app = typer.Typer(
@@ -41,7 +43,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 @app.command()
 def build(
     source: Annotated[
-        str, typer.Option("--from", metavar="SOURCE", help="The authors' JSONL file, its Hub id, or mini (a toy).")
+        str,
+        typer.Option(
+            "--from",
+            metavar="SOURCE",
+            help="The authors' JSONL file, its Hub id, mini (a toy), or READER:PATH for another corpus: "
+            "cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).",
+        ),
     ],
     out: Annotated[
         Path,
@@ -82,6 +90,8 @@ def build(
     """Write the dataset as Parquet with its card, and install the authors' data under the name musicrs."""
     from .audio.clip_plan import ClipPlan
     from .audio.folder import AudioFolder
+    from .corpora.record import CatalogueSource
+    from .corpora.sources import is_corpus, read_corpus
     from .personal import personal_data, redacted
     from .repo.build import build as build_dataset
     from .repo.build_diff import lost_in_rebuild, manifest_of
@@ -89,12 +99,21 @@ def build(
     from .schema import CONFIGS
     from .sources import resolve_source
 
+    corpus = read_corpus(source) if is_corpus(source) else None
+    if isinstance(corpus, CatalogueSource):
+        given = {"--audio": audio, "--pools": pools_files, "--pools-name": pools_names, "--config": config}
+        unused = [name for name, value in given.items() if value]
+        if unused:
+            raise UserError(f"{', '.join(unused)}: not for a corpus whose systems rank a catalogue; leave it out")
+        _build_catalogue(corpus, out, redact)
+        return
+    config = config or ([DEFAULT_TEXT_CONFIG] if corpus is not None and audio is None else None)
     configs = config or list(CONFIGS)
     console = _console()
     audio_folder = None if audio is None else AudioFolder(audio, ClipPlan(total_s=budget, seed=seed))
     named_pools = _named_pools(pools_files or [], pools_names or [])
     clips = audio_folder is None and any(name in CONFIGS and CONFIGS[name].with_audio for name in configs)
-    threads, about = resolve_source(source, clips=clips)
+    threads, about = resolve_source(source, clips=clips) if corpus is None else corpus
     if audio_folder is not None:
         audio_folder.check_matches(threads)
     personal = personal_data(threads).in_words()
@@ -220,6 +239,25 @@ app.add_typer(audio_app, name="audio")
 def main() -> None:
     """Run the command line. A mistake of the user ends in one line and exit code 2."""
     front_door(app)
+
+
+def _build_catalogue(source: CatalogueSource, out: Path, redact: bool) -> None:
+    from .corpora.write import write_corpus
+    from .personal import find_personal
+    from .personal import redact as redacted_text
+
+    turns, about = source.turns, source.about
+    n_personal = sum(bool(find_personal(turn.query)) for turn in turns)
+    if n_personal and redact:
+        turns = [replace(turn, query=redacted_text(turn.query)) for turn in turns]
+        about = replace(about, notes=(*about.notes, f"personal data is replaced in the queries of {n_personal} turns"))
+    folder = write_corpus(source._replace(turns=turns, about=about), out)
+    lines = list(about.notes)
+    if n_personal and not redact:
+        lines.append(f"personal data in the queries of {n_personal} turns; --redact replaces it")
+    for line in lines:
+        _console().print(line, markup=False, highlight=False, soft_wrap=True)
+    typer.echo(f"{len(turns)} turns, {len(source.catalogue)} items -> {folder}")
 
 
 def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[NamedPools]:

@@ -40,8 +40,10 @@ def load(config: str = DEFAULT_CONFIG, dataset: str | Path = DEFAULT_DATASET) ->
     import datasets
     import pyarrow
 
-    schema = arrow_schema(base_config(config))
     batches = list(_folder_batches(folder, config, audio=True))
+    standard = arrow_schema(base_config(config)).names
+    further = [name for name in (batches[0].schema.names if batches else ()) if name not in standard]
+    schema = arrow_schema(base_config(config), further)
     return datasets.Dataset(pyarrow.Table.from_batches(batches, schema), split=datasets.NamedSplit(SPLIT))
 
 
@@ -138,7 +140,11 @@ def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
     if config not in config_names(folder):  # so that it is neither a pattern nor a path
         raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
     shards = sorted((folder / config).glob(f"{SPLIT}-*.parquet"))
-    expected = arrow_schema(base_config(config))
+    standard = arrow_schema(base_config(config)).names
+    further = [name for name in pyarrow.parquet.read_schema(shards[0]).names if name not in standard]
+    # A configuration without text or audio must not pass the columns of another one off as further labels.
+    known = arrow_schema(CONFIGS[DEFAULT_CONFIG]).names
+    expected = arrow_schema(base_config(config), [name for name in further if name not in known])
     for shard in shards:
         try:
             with pyarrow.parquet.ParquetFile(shard) as file:

@@ -95,6 +95,8 @@ class Thread:
         all_entities: Every entity of the replies (the published `ground_truth`), for audits.
         links: Repaired YouTube links, in file order.
         clips: Audio; empty if no link has usable audio, None if the configuration has no audio.
+        columns: Further labels as (column, label), such as the dialogue and the turn; the same columns in all threads
+            of a dataset. MusiCRS has none.
     """
 
     thread_id: str
@@ -109,6 +111,7 @@ class Thread:
     all_entities: tuple[str, ...]
     links: tuple[Link, ...]
     clips: tuple[Clip, ...] | None = None
+    columns: tuple[tuple[str, str], ...] = ()
 
     def without_labels(self) -> Thread:
         """Return the thread as a system may read it: without ground truth, replies and entity list."""

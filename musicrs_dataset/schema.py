@@ -7,7 +7,7 @@ keys.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -102,24 +102,27 @@ _COLUMNS: dict[str, Feature] = {
 }
 
 
-def features(config: Config) -> dict[str, Feature]:
+def features(config: Config, columns: Sequence[str] = ()) -> dict[str, Feature]:
     """Return the column types of a configuration, for `datasets.Features.from_dict`.
 
     Args:
         config: The configuration.
+        columns: Further columns of the corpus; they hold text.
 
     Returns:
         Column name to type, in column order.
     """
     hidden = {*(() if config.with_text else _TEXT_COLUMNS), *(() if config.with_audio else _AUDIO_COLUMNS)}
-    return {name: feature for name, feature in _COLUMNS.items() if name not in hidden}
+    standard = {name: feature for name, feature in _COLUMNS.items() if name not in hidden}
+    return standard | dict.fromkeys(columns, _STRING)
 
 
-def arrow_schema(config: Config) -> Any:
+def arrow_schema(config: Config, columns: Sequence[str] = ()) -> Any:
     """Return the columns as a `pyarrow.Schema`, with the metadata from which `datasets` reads the audio column.
 
     Args:
         config: The configuration.
+        columns: Further columns of the corpus.
 
     Returns:
         The schema of its Parquet files.
@@ -128,7 +131,7 @@ def arrow_schema(config: Config) -> Any:
 
     import pyarrow
 
-    types = features(config)
+    types = features(config, columns)
     metadata = {"huggingface": json.dumps({"info": {"features": types}})}
     return pyarrow.schema([(name, _arrow_type(feature)) for name, feature in types.items()], metadata=metadata)
 
@@ -174,7 +177,7 @@ def to_row(thread: Thread, config: Config) -> Row:
         "clips": [{"bytes": clip.audio, "path": clip.name} for clip in clips],
         "clip_info": [{name: getattr(clip, name) for name in _CLIP_INFO} for clip in clips],
     }
-    return {name: row[name] for name in features(config)}
+    return {name: row[name] for name in features(config)} | dict(thread.columns)
 
 
 def from_row(row: Mapping[str, Any]) -> Thread:
@@ -209,4 +212,5 @@ def from_row(row: Mapping[str, Any]) -> Thread:
         all_entities=tuple(row["all_entities"]),
         links=tuple(Link(**link) for link in row["links"]),
         clips=clips,
+        columns=tuple((name, row[name] or "") for name in row if name not in _COLUMNS),
     )

@@ -104,7 +104,10 @@ def existing_file(path: str | Path) -> Path:
     if file.is_file():
         return file
     found = "a directory" if file.is_dir() else "no such file"
-    raise UserError(f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, or mini")
+    raise UserError(
+        f"{path}: {found}; expected the authors' JSONL file, a Hub id such as {HUB_ID}, mini, or "
+        "another corpus such as jsonl:PATH"
+    )
 
 
 def content_sha256(source: str | Path) -> str:
@@ -123,7 +126,12 @@ def content_sha256(source: str | Path) -> str:
 
 
 def _published(path: Path, name: str) -> Source:
-    threads, repairs = import_upstream(path)
+    try:
+        threads, repairs = import_upstream(path)
+    except UserError as error:
+        if ": no field " not in str(error):
+            raise
+        raise UserError(f"{error}; a file with fields of your own is read with --from jsonl:{path}") from error
     about = About(
         name=name,
         license="cc-by-4.0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,13 +15,14 @@ from .intervals import CONFIDENCE, RESAMPLES
 from .measures import DEFAULT_K, LARGEST_K
 from .report.cli import report
 from .runs.card_command import card
-from .runs.read import By
 from .runs.references import DEFAULT_DATASET
 from .scoring import Empty
 from .submit.cli import submit
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from .catalogue.read import ScoredDialogues
 
 app = typer.Typer(
     name="musicrs-metric",
@@ -47,9 +48,13 @@ def score(
         typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name (the installed one is musicrs)."),
     ] = DEFAULT_DATASET,
     config: Config = None,
-    by: Annotated[list[By] | None, typer.Option("--by", help="Also score each group; may be repeated.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="Also score each group of genre, subreddit, macro or a column. May be repeated."),
+    ] = None,
     k: Annotated[
-        list[int] | None, typer.Option("--k", min=1, max=LARGEST_K, help="Cutoff; may be repeated. [1 5 10 20]")
+        list[int] | None,
+        typer.Option("--k", min=1, max=LARGEST_K, help="Cutoff; may be repeated. [1 5 10 20; on a catalogue also 100]"),
     ] = None,
     empty: Annotated[
         Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
@@ -65,25 +70,58 @@ def score(
         Path | None, typer.Option(help="Also write the scores of each thread to this file (.csv or .jsonl).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    rules: Annotated[
+        Literal["cpcd", "challenge2026", "he2023"] | None,
+        typer.Option("--as", help="Score by the rules of another corpus, to reproduce its published numbers."),
+    ] = None,
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
-    from .runs.read import read_run_on, score_predictions
+    from .catalogue.read import check_columns, has_dialogues, score_dialogues
+    from .runs.read import ScoredRun, read_run_on, score_predictions
 
+    if rules is not None:
+        from .catalogue.rules.score import score_as
+
+        given = {"--by": by, "--k": k, "--threads": threads, "--answered-only": answered_only, "--config": config}
+        unused = [option for option, value in given.items() if value]
+        if unused:
+            raise UserError(f"{', '.join(unused)}: not with --as {rules}, whose rules are fixed; leave it out")
+        by_rules = score_as(rules, predictions, dataset)
+        if as_json:
+            print_json(by_rules.to_dict())
+        else:
+            _print(*by_rules.lines(str(predictions)))
+        return
     if not 0 <= confidence < 1:
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
     files, references = read_run_on(predictions, dataset, config)
-    run = score_predictions(
-        files.predictions,
-        references,
-        by=[grouping.value for grouping in by or []],
-        k=k or DEFAULT_K,
-        empty=empty,
-        confidence=confidence or None,
-        resamples=resamples,
-        seed=seed,
-        answered_only=answered_only,
-    )
+    check_columns(by or [], references)
+    run: ScoredRun | ScoredDialogues
+    if has_dialogues(references):
+        run = score_dialogues(
+            files.predictions,
+            references,
+            by=by or [],
+            k=k,
+            empty=empty,
+            confidence=confidence or None,
+            resamples=resamples,
+            seed=seed,
+            answered_only=answered_only,
+        )
+    else:
+        run = score_predictions(
+            files.predictions,
+            references,
+            by=by or [],
+            k=k or DEFAULT_K,
+            empty=empty,
+            confidence=confidence or None,
+            resamples=resamples,
+            seed=seed,
+            answered_only=answered_only,
+        )
     if threads is not None:
         from .runs.thread_rows import write_thread_rows
 
@@ -103,6 +141,7 @@ def validate(
     config: Config = None,
 ) -> None:
     """Check a prediction file. Print every fault with line, field and thread (exit code 2), or a summary."""
+    from .catalogue.read import has_dialogues, score_dialogues
     from .runs.predictions import PredictionError
     from .runs.read import read_run, read_run_on, score_predictions
 
@@ -123,7 +162,9 @@ def validate(
         raise typer.Exit(2) from None
     _print(f"{file.path}: {count(len(file.predictions), 'prediction')}, no fault.")
     _print(*(f"Warning: {warning}" for warning in file.warnings))
-    if references is not None:
+    if references is not None and has_dialogues(references):
+        _print(*score_dialogues(file, references, confidence=None).findings())
+    elif references is not None:
         run = score_predictions(file.predictions, references, confidence=None)
         scores = run.scores
         missing = f": {some(run.missing)}" if run.missing else ""

@@ -59,7 +59,7 @@ def build(
         UserError: Threads or pools are invalid, or the path of the folder holds other files.
     """
     target = Path(out) / about.loads_as
-    _check_target(target)
+    check_target(target)
     _check_names(configs, pools)
     pooled = {"": threads} | {entry.name: with_pools(threads, entry.pools) for entry in pools}
     for name, rows in pooled.items():
@@ -94,8 +94,11 @@ def _write_rows(
     shard_bytes: int,
 ) -> tuple[tuple[ConfigEntry, ...], list[Thread], str | None]:
     """Write all configurations in one pass; returns their entries, the threads without clip bytes, the audio hash."""
+    columns = [name for name, _ in pooled[""][0].columns]
     writers = {
-        (pools, config): ShardWriter(folder / _joined(config, pools), arrow_schema(CONFIGS[config]), shard_bytes)
+        (pools, config): ShardWriter(
+            folder / _joined(config, pools), arrow_schema(CONFIGS[config], columns), shard_bytes
+        )
         for pools in pooled
         for config in configs
     }
@@ -120,7 +123,12 @@ def _joined(config: str, pools: str) -> str:
     return f"{config}_{pools}" if pools else config
 
 
-def _check_target(target: Path) -> None:
+def check_target(target: Path) -> None:
+    """Refuse a path for a dataset folder that holds other files, or lies in a dataset.
+
+    Raises:
+        UserError: The message says what is there.
+    """
     if target.parent.exists() and not target.parent.is_dir():
         raise UserError(f"{target.parent}: a file, expected a directory to build in")
     if (target.parent / MANIFEST).exists():
@@ -153,6 +161,12 @@ def _check_names(configs: Sequence[str], pools: Sequence[NamedPools]) -> None:
 def _check_rows(threads: Sequence[Thread], pools: str) -> None:
     if not threads:
         raise UserError("found no threads to build from, expected at least one")
+    names = [name for name, _ in threads[0].columns]
+    other = next((thread for thread in threads if [name for name, _ in thread.columns] != names), None)
+    if other is not None:
+        raise UserError(
+            f"thread {other.thread_id}: its further columns are not {some(names) or 'none'}, as in the first"
+        )
     findings = invalid_rows(threads)
     if findings:
         where = f"with the pools {pools!r}, " if pools else ""

@@ -149,7 +149,11 @@ def files_not_written(folder: Path) -> list[str]:
     try:
         manifest = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
         shards = [shard["path"] for config in manifest["configs"].values() for shard in config["shards"]]
-        written = {MANIFEST, "README.md", *shards} if {"source", "pools", "versions"} <= set(manifest) else set()
+        written = (
+            {MANIFEST, "README.md", *shards, *manifest.get("files", ())}
+            if {"source", "pools", "versions"} <= set(manifest)
+            else set()
+        )
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         pass  # not a manifest of a build, so all files are foreign
     files = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())

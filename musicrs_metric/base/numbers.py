@@ -34,6 +34,11 @@ def percent(value: float | None) -> str:
     return UNDEFINED if value is None else f"{100 * value:.2f}"
 
 
+def fine_percent(value: float | None) -> str:
+    """Write a share in per cent with three digits, for chance levels near 0, or a dash for None."""
+    return UNDEFINED if value is None else f"{100 * value:.3f}"
+
+
 def percent_no_negative_zero(value: float | None) -> str:
     """Write a share like `percent`, and a tiny negative one as 0.00 instead of -0.00."""
     return percent(None if value is None else round(value, 4) + 0.0)

@@ -11,7 +11,6 @@ import typer
 from ..base.tables import Table
 from ..errors import UserError
 from ..intervals import RESAMPLES
-from ..runs.read import By
 from ..runs.references import DEFAULT_DATASET
 from ..scoring import Empty
 
@@ -25,7 +24,10 @@ def compare(
     ] = DEFAULT_DATASET,
     config: Annotated[str | None, typer.Option(help="Configuration of the dataset. [that of the first run]")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="Measure, such as recall@20; may be repeated.")] = None,
-    by: Annotated[list[By] | None, typer.Option(help="Also print the differences per group; may be repeated.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Also print the differences per group of genre, subreddit, macro or a column."),
+    ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the output.")] = "table",
     empty: Annotated[
         Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
@@ -44,8 +46,10 @@ def compare(
     from ..base.output import print_json
     from ..base.renderers.latex import latex_tables
     from ..base.renderers.markdown import markdown_sections
+    from ..catalogue.compare import CATALOGUE_HEADLINE, group_labels
+    from ..catalogue.corpus import DIALOGUE, Corpus, load_labels
+    from ..catalogue.read import check_columns, has_dialogues
     from ..runs.read import config_of
-    from ..runs.references import load_references
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs
@@ -53,16 +57,21 @@ def compare(
 
     if len(runs) < 2:
         raise UserError(f"found {len(runs)} run, expected two or more; use `score` for a single run")
-    metrics = list(dict.fromkeys(metric or HEADLINE))
-    references = load_references(dataset, config_of(runs[0]) if config is None else config)
-    loaded = load_runs(runs, references, metrics)
+    references = load_labels(dataset, config_of(runs[0]) if config is None else config)
+    check_columns(by or [], references)
+    headline = CATALOGUE_HEADLINE if isinstance(references, Corpus) else HEADLINE
+    metrics = list(dict.fromkeys(metric or headline))
+    loaded = load_runs(runs, references, metrics, dialogues=empty if has_dialogues(references) else None)
+    if has_dialogues(references):
+        turns = "each with the mean of its turns; n counts dialogues, and every interval and test draws dialogues"
+        typer.echo(f"{len(set(references.groups[DIALOGUE]))} dialogues are compared, {turns}", err=True)
     for path, run in zip(runs, loaded, strict=True):
         for warning in run.warnings:
             typer.echo(f"{path}: {warning}", err=True)
     comparison = compare_systems(
         [run.system for run in loaded],
         metrics,
-        groups={grouping.value: references.groups[grouping] for grouping in by or []},
+        groups=group_labels(references, by or []),
         empty=empty,
         common_only=common,
         alpha=alpha,

@@ -18,7 +18,7 @@ from ..runs.predictions import PREDICTIONS, Prediction, rankings_for
 from ..runs.read import read_run
 from ..runs.references import References
 from ..runs.run_card import RunCard
-from ..scoring import thread_table
+from ..scoring import Empty, thread_table
 from .systems import Mask, System
 
 
@@ -36,13 +36,17 @@ class Run(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[str]) -> list[Run]:
+def load_runs(
+    paths: Sequence[Path], references: References, metrics: Sequence[str], *, dialogues: Empty | None = None
+) -> list[Run]:
     """Read and judge the predictions of several systems.
 
     Args:
         paths: Prediction files, or run folders that hold `predictions.jsonl`.
         references: The dataset.
         metrics: Measures to compute.
+        dialogues: For a corpus of dialogues, one row per dialogue, with this rule for turns with an empty ground truth.
+            None: one row per thread.
 
     Returns:
         The runs in the order given. The name of a system is that of its run card, or else of its folder or file. A
@@ -51,6 +55,8 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
     Raises:
         UserError: An unknown metric, a file that is refused, or a run card of other data.
     """
+    if dialogues is not None:
+        return _load_dialogue_runs(paths, references, metrics, dialogues)
     cutoffs = cutoffs_of(metrics)
     runs: list[Run] = []
     for path in paths:
@@ -63,6 +69,22 @@ def load_runs(paths: Sequence[Path], references: References, metrics: Sequence[s
         filled = score_filled(read.predictions, references, table)
         system = System(name, table, reads, _no_audio(read.predictions, references), filled)
         runs.append(Run(system, card, read.warnings))
+    return runs
+
+
+def _load_dialogue_runs(
+    paths: Sequence[Path], references: References, metrics: Sequence[str], empty: Empty
+) -> list[Run]:
+    from ..catalogue.compare import cutoffs_for, judged_dialogues
+    from ..catalogue.corpus import Corpus
+
+    cutoffs = cutoffs_for(metrics, references) if isinstance(references, Corpus) else cutoffs_of(metrics)
+    runs: list[Run] = []
+    for path in paths:
+        card, table, warnings = judged_dialogues(path, references, cutoffs, empty)
+        name = plain(card.name) if card is not None else _name_of(path / PREDICTIONS if path.is_dir() else path)
+        system = System(unused(name, {run.system.name for run in runs}), table, None if card is None else card.reads)
+        runs.append(Run(system, card, warnings))
     return runs
 
 

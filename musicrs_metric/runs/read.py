@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,19 +16,11 @@ from ..scoring import Empty, Scores, ThreadTable, summarise, thread_table
 from .diagnostics import Diagnostics, diagnose
 from .filled_scores import FilledScores, score_filled
 from .predictions import PREDICTIONS, Prediction, PredictionFile, contradictions, rankings_for, read_predictions
-from .references import DEFAULT_CONFIG, References, load_references
+from .references import DEFAULT_CONFIG, References
 from .run_card import RUN_CARD, RunCard, read_run_card
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-
-class By(StrEnum):
-    """Groupings of threads, as choices of a repeated option."""
-
-    genre = "genre"
-    subreddit = "subreddit"
-    macro = "macro"
 
 
 @dataclass(frozen=True)
@@ -209,7 +200,9 @@ def read_run_on(path: str | Path, dataset: str, config: str | None = None) -> tu
         UserError: The card or the dataset cannot be read, or they do not match.
     """
     card = card_of(path)
-    references = load_references(dataset, _config(card) if config is None else config)
+    from ..catalogue.corpus import load_labels
+
+    references = load_labels(dataset, _config(card) if config is None else config)
     return _read(path, card, references), references
 
 

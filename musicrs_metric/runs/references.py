@@ -19,6 +19,11 @@ DEFAULT_DATASET = "musicrs"
 DEFAULT_CONFIG = "query_only"
 _LISTS = ("candidates", "ground_truth")
 _COLUMNS = ["thread_id", "subreddit", "genre", *_LISTS]
+# The columns of every dataset. Others hold labels of the threads, as texts.
+STANDARD_COLUMNS = (
+    *_COLUMNS, "query", "post", "submission_entities", "comments", "all_entities", "links", "clips", "clip_info",
+)  # fmt: skip
+CATALOGUE = "catalogue.jsonl"  # in the folder of a corpus whose systems rank a catalogue
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class References:
         thread_ids: Reddit names, unique.
         candidates: Pools in stored order.
         ground_truth: Relevant candidates, most upvoted first; may be empty.
-        groups: Labels per thread under "genre", "subreddit" and "macro".
+        groups: Labels per thread under "genre", "subreddit" and "macro", and under the name of each further column.
     """
 
     name: str
@@ -141,7 +146,7 @@ def _refuse_other_folder(folder: Path) -> None:
             f"({some(list(installation.configs))}); write ./{folder} to read it"
         )
     for config in shared[:1]:
-        columns = _read_folder(folder, config, REFERENCE_COLUMNS)
+        columns = read_folder(folder, config, REFERENCE_COLUMNS)
         refuse_other_rows(columns, config, str(folder))
 
 
@@ -159,10 +164,17 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT
         UserError: No such dataset or configuration, or a file that cannot be read.
     """
     folder = dataset_folder(dataset)
-    columns = _read_folder(folder, config) if folder is not None else _read_name(str(dataset), config)
+    if folder is not None and (folder / CATALOGUE).is_file():
+        raise UserError(
+            f"{folder}: its systems rank a catalogue, expected a dataset with pools; the commands for a catalogue are "
+            "`baselines run`, and `validate`, `card`, `score` and `compare` of musicrs_metric"
+        )
+    columns = _read_labels(folder, config) if folder is not None else _read_name(str(dataset), config)
+    further = {name: columns.pop(name) for name in list(columns) if name not in _COLUMNS}
     _check(str(dataset if folder is None else folder / config), columns)
     groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
     groups["macro"] = [macro_of(genre) for genre in columns["genre"]]
+    groups |= {name: ["" if label is None else str(label) for label in labels] for name, labels in further.items()}
     return References(
         str(dataset), config, columns["thread_id"], columns["candidates"], columns["ground_truth"], groups
     )
@@ -183,7 +195,31 @@ def _check(place: str, columns: dict[str, list[Any]]) -> None:
         raise UserError(f"{place}: thread {twice} appears in it twice; rebuild it")
 
 
-def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> dict[str, list[Any]]:
+def _read_labels(folder: Path, config: str) -> dict[str, list[Any]]:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    shard = next(iter(sorted((folder / config).glob("test-*.parquet"))), None) if config == Path(config).name else None
+    further: list[str] = []
+    if shard is not None:
+        try:
+            further = [name for name in parquet.read_schema(shard).names if name not in STANDARD_COLUMNS]
+        except (pyarrow.ArrowException, OSError):
+            further = []  # `read_folder` gives the reason
+    return read_folder(folder, config, [*_COLUMNS, *further])
+
+
+def read_folder(folder: Path, config: str, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """Read columns of a configuration in a dataset folder.
+
+    Args:
+        folder: The folder that holds the configurations.
+        config: One of them.
+        names: Columns to read; None for all.
+
+    Raises:
+        UserError: There is no such configuration or column, or a file cannot be read.
+    """
     import pyarrow
     import pyarrow.parquet as parquet
 
@@ -194,8 +230,9 @@ def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> 
         raise UserError(f"{folder}: no configuration {show(config)}; it has {', '.join(known)}")
     shards = sorted((folder / config).glob("test-*.parquet"))
     try:
-        table = pyarrow.concat_tables([parquet.read_table(shard, columns=list(names)) for shard in shards])
-        return {name: table.column(name).to_pylist() for name in names}
+        wanted = None if names is None else list(names)
+        table = pyarrow.concat_tables([parquet.read_table(shard, columns=wanted) for shard in shards])
+        return {name: table.column(name).to_pylist() for name in wanted or table.column_names}
     except (pyarrow.ArrowException, OSError, KeyError) as error:
         raise UserError(
             f"{folder / config}: cannot be read as a MusiCRS dataset ({first_line(error)}); rebuild it"
@@ -205,5 +242,7 @@ def _read_folder(folder: Path, config: str, names: Sequence[str] = _COLUMNS) -> 
 def _read_name(name: str, config: str) -> dict[str, list[Any]]:
     from ..base.named_dataset import load_named
 
-    rows = load_named(name, config).select_columns(_COLUMNS)
-    return {column: list(rows[column]) for column in _COLUMNS}
+    rows = load_named(name, config)
+    names = [*_COLUMNS, *(column for column in rows.column_names if column not in STANDARD_COLUMNS)]
+    rows = rows.select_columns(names)
+    return {column: list(rows[column]) for column in names}

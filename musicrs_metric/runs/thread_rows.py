@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.files import replacing, to_json
 from ..base.text import csv_line
 from ..errors import UserError
 from .read import ScoredRun
 
+if TYPE_CHECKING:
+    from ..catalogue.read import ScoredDialogues
 
-def thread_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+
+def thread_rows(run: ScoredRun | ScoredDialogues) -> Iterator[dict[str, Any]]:
     """Yield one row per thread, in dataset order.
 
     Args:
@@ -26,7 +29,9 @@ def thread_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
     for i, thread in enumerate(references.thread_ids):
         row: dict[str, Any] = {"thread_id": thread}
         row |= {grouping: labels[i] for grouping, labels in references.groups.items()}
-        row |= {"n_candidates": len(references.candidates[i]), "n_relevant": int(hits.n_relevant[i])}
+        # A catalogue is the pool of every turn, without the items that are known by then.
+        n_candidates = len(references.candidates[i]) or (0 if hits.pool_size is None else int(hits.pool_size[i]))
+        row |= {"n_candidates": n_candidates, "n_relevant": int(hits.n_relevant[i])}
         row |= {"missing": bool(hits.missing[i])}
         row |= {"n_unknown": int(hits.n_unknown[i]), "n_duplicate": int(hits.n_duplicate[i])}
         row |= {name: float(values[i]) for name, values in table.values.items()}
@@ -34,7 +39,7 @@ def thread_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def write_thread_rows(path: str | Path, run: ScoredRun) -> None:
+def write_thread_rows(path: str | Path, run: ScoredRun | ScoredDialogues) -> None:
     """Write the rows of `thread_rows` in the format of the file suffix.
 
     Args:

@@ -1,0 +1,1 @@
+"""Systems on corpora whose systems rank a whole catalogue."""

@@ -1,0 +1,44 @@
+"""Sources of other corpora: `<reader>:<path>`, such as `cpcd:PATH` or `jsonl:PATH`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+from musicrs_metric.errors import UserError
+
+from .record import CatalogueSource, PoolSource
+
+READERS = {
+    "cpcd": "cpcd:read_cpcd",
+    "challenge2026": "challenge2026:read_challenge2026",
+    "inspired": "he2023:read_inspired",
+    "redial": "he2023:read_redial",
+    "reddit-movie": "he2023:read_reddit_movie",
+    "jsonl": "own:read_own",
+}
+
+
+def is_corpus(source: str) -> bool:
+    """Return whether a source has the form of another corpus, `<reader>:<path>`."""
+    return source.partition(":")[0] in READERS and ":" in source
+
+
+def read_corpus(source: str) -> CatalogueSource | PoolSource:
+    """Read another corpus from the user's copy.
+
+    Args:
+        source: `<reader>:<path>`, with a key of `READERS`.
+
+    Raises:
+        UserError: The path is empty, or the files are not as published.
+    """
+    name, _, path = source.partition(":")
+    if not path:
+        raise UserError(f"--from {source}: no path, expected {name}:PATH with the path of your copy")
+    module, _, function = READERS[name].partition(":")
+    reader: Callable[[Path], CatalogueSource | PoolSource] = getattr(
+        importlib.import_module(f".{module}", __package__), function
+    )
+    return reader(Path(path).expanduser())

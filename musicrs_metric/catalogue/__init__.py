@@ -1,0 +1,1 @@
+"""Corpora with dialogues of several turns, and rankings of a whole catalogue."""

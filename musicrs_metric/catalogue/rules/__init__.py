@@ -1,0 +1,1 @@
+"""Evaluation rules of other corpora (`score --as`), which reproduce their published numbers from released files."""

@@ -1,0 +1,1 @@
+"""Tests of corpora with dialogues and catalogues."""
