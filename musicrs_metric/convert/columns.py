@@ -100,7 +100,7 @@ def _long(ids: list[str], rest: Columns, title: str, place: str, references: Ref
         for i in rows[1:]:
             if _fields(rest, i, place, row) != more:
                 raise UserError(
-                    f"{place}, {row(i)}: thread {plain(thread)}: outcome or n_answered differ from its first row, expected equal values"
+                    f"{place}, {row(i)}: thread {plain(thread)}: outcome or n_answered differ from its first row"
                 )
         predictions.append(Prediction(thread, tuple(titles), None if scores is None else tuple(scores), **more))
     notes = []
