@@ -172,15 +172,13 @@ def _card(names: Sequence[str], layouts: dict[str, Layout]) -> str:
         + (f"; {layout.silent} threads have no clip" if layout.silent else "")
         for config, layout in layouts.items()
     ]
-    audio = (
-        ""
-        if list(layouts) == ["query_only"]
-        else f"\nEach query has one sound: its first clip, 16 kHz mono. {RIGHTS}\n"
-    )
-    return (
-        f"---\n{front}---\n\n# MusiCRS for mteb\n\nTables of the MusiCRS benchmark for mteb: corpus, queries, relevance "
-        "judgements (qrels) and pools (top_ranked).\n\n"
-        + "\n".join(lines)
-        + "\n\nmteb drops threads without a relevant "
-        f"candidate. Scores of the MusiCRS leaderboard count them as 0.\n{audio}"
+    sound = f"\nEach query has one sound: its first clip, 16 kHz mono. {RIGHTS}\n"
+    return "".join(
+        [
+            f"---\n{front}---\n\n# MusiCRS for mteb\n\nTables of the MusiCRS benchmark for mteb: corpus, queries, ",
+            "relevance judgements (qrels) and pools (top_ranked).\n\n",
+            *[f"{line}\n" for line in lines],
+            "\nmteb drops threads without a relevant candidate. The MusiCRS leaderboard counts them as 0.\n",
+            "" if list(layouts) == ["query_only"] else sound,
+        ]
     )
