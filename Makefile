@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMPAT := .venv-compat
+MTEB := .venv-mteb
 MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
 OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-fast test-figures test-browser test-compat lint docs bench results clean
+.PHONY: demo test test-fast test-figures test-browser test-compat test-mteb test-inspect lint docs bench results clean
 
 $(VENV)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -19,11 +20,24 @@ $(COMPAT)/.done: setup.cfg pyproject.toml
 	$(COMPAT)/bin/python -m pip install --quiet --editable '.[audio]' 'datasets[audio]==3.6.*' 'pytest>=8.2,<10'
 	@touch $@
 
+# The schemas of Every Eval Ever, from its wheel (0.5 MB). The program itself needs Python 3.12.
+$(VENV)/.eee: $(VENV)/.done
+	$(BIN)/python -m pip download --quiet --no-deps --only-binary :all: --python-version 3.12 --dest $(VENV)/share/eee 'every-eval-ever==0.3.0'
+	$(BIN)/python -m zipfile -e $(VENV)/share/eee/every_eval_ever-*.whl $(VENV)/share/eee
+	@touch $@
+
+# mteb in an environment of its own, which reads all other packages from .venv: 300 MB, about a minute.
+$(MTEB)/.done: $(VENV)/.done
+	$(BIN)/python -m venv $(MTEB)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$($(MTEB)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth
+	$(MTEB)/bin/python -m pip install --quiet --no-deps 'mteb==2.26.*' 'sentence-transformers>=5,<7' polars polars-runtime-32
+	@touch $@
+
 demo: $(VENV)/.done
 	$(OFFLINE) HF_HOME=$(CURDIR)/.demo/hf PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python -m baselines demo --out .demo
 
 # One thread a process: several processes with threads of their own wait for each other most of the time.
-test: $(VENV)/.done
+test: $(VENV)/.done $(VENV)/.eee
 	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/browser -m 'not figures'
 
 # For the inner loop: the test files in tests/fast.txt, 2,000 tests in about 45 s on two quiet cores.
@@ -40,6 +54,10 @@ test-browser: $(VENV)/.done
 
 test-compat: $(COMPAT)/.done
 	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(COMPAT)/bin/python -m pytest tests/compat
+
+# The tasks of mteb, with its random encoder and MiniLM on the published file: about 3 CPU minutes.
+test-mteb: $(MTEB)/.done
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(MTEB)/bin/python -m pytest tests/dataset/test_mteb.py
 
 lint: $(VENV)/.done
 	$(BIN)/ruff check .
@@ -60,4 +78,4 @@ results: $(VENV)/.done
 	$(BIN)/python -m benchmarks text_results --from $(MUSICRS_DATA) --mpnet $(MPNET) --out build/results
 
 clean:
-	rm -rf $(VENV) $(COMPAT) .demo build *.egg-info
+	rm -rf $(VENV) $(COMPAT) $(MTEB) .demo build *.egg-info

@@ -17,6 +17,7 @@ from musicrs_metric.runs.references import DEFAULT_DATASET
 
 from .audio.fetch.cli import app as audio_app
 from .audit.cli import audit
+from .mteb.cli import mteb
 from .pools.cli import pools
 
 if TYPE_CHECKING:
@@ -233,6 +234,7 @@ def push(
 # Commands of subpackages. Like this module, their modules import heavy libraries only inside functions.
 app.command()(pools)
 app.command()(audit)
+app.command()(mteb)
 app.add_typer(audio_app, name="audio")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .compare.cli import compare
+from .convert.cli import convert
 from .errors import UserError, count, front_door, some
 from .hub.cli import app as hub_app
 from .intervals import CONFIDENCE, RESAMPLES
@@ -176,6 +177,7 @@ def validate(
 
 
 app.command()(card)
+app.command()(convert)
 app.command()(compare)
 app.command()(report)
 app.command()(submit)

@@ -7,6 +7,7 @@ order. A file with any fault is refused as a whole, and every fault is named. No
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from ..base.files import replacing
 from ..errors import UserError, count, plain, show, some
+from .kinds import other_kind
 from .prediction_line import (
     EXPECTED,
     FAULTS_KEPT,
@@ -48,9 +50,9 @@ __all__ = [
 
 PREDICTIONS = "predictions.jsonl"
 
+DATASET = "DATASET"  # the name of a dataset in a command, where it is unknown
 _STRANGERS_SHOWN = 4
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"PK": "zip", b"\x28\xb5\x2f\xfd": "zstandard", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def read_prediction_lines(lines: Iterable[bytes], file: str, references: Referen
         PredictionError: The lines have a fault, or hold no prediction.
     """
     reader = _Reader(file, references)
-    for number, line in _filled(lines, file):
+    for number, line in _filled(lines, file, DATASET if references is None else references.name):
         reader.take(number, line)
     return reader.finish()
 
@@ -156,7 +158,7 @@ def rankings_for(
     for prediction in predictions.predictions if isinstance(predictions, PredictionFile) else predictions:
         position = references.position.get(prediction.thread_id)
         if position is None:
-            raise UserError(f"thread {plain(prediction.thread_id)}: {_not_in(references)}")
+            raise UserError(f"thread {plain(prediction.thread_id)}: {_not_in(references, prediction.thread_id)}")
         if rankings[position] is not None:
             raise UserError(f"thread {plain(prediction.thread_id)}: given twice, expected one prediction per thread")
         rankings[position] = prediction.ranking
@@ -194,7 +196,7 @@ class _Reader:
         if prediction is not None:
             self.unread.update(unread)
             faults = self._add(number, prediction)
-        elif not line.endswith(b"\n") and faults[0].message.startswith("not JSON"):
+        elif self.predictions and not line.endswith(b"\n") and faults[0].message.startswith("not JSON"):
             faults = [replace(faults[0], message=f"{faults[0].message}; the file may have been cut off here")]
         self.n_faults += len(faults)
         self.faults += faults[: FAULTS_KEPT - len(self.faults)]
@@ -207,7 +209,7 @@ class _Reader:
             if self.n_strangers <= _STRANGERS_SHOWN:
                 self.strangers.append(thread)
             is_first = self.n_strangers == 1
-            return [Fault(self.file, number, "thread_id", thread, _not_in(self.references))] if is_first else []
+            return [Fault(self.file, number, "thread_id", thread, _not_in(self.references, thread))] if is_first else []
         earlier = self.predictions.get(thread)
         if earlier is None:
             self.predictions[thread], self.first_line[thread] = prediction, number
@@ -248,27 +250,45 @@ class _Reader:
             )
 
 
-def _filled(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, bytes]]:
-    """Number the lines that are not blank. Refuse archives and JSON arrays."""
+def _filled(lines: Iterable[bytes], file: str, dataset: str) -> Iterator[tuple[int, bytes]]:
+    """Number the lines that are not blank. Refuse files of other kinds."""
     started = False
-    for number, line in enumerate(lines, 1):
-        line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+    for number, line in enumerate(_universal(lines), 1):
         if not line.strip():
             continue
         if not started:
-            kind = next((name for magic, name in _COMPRESSED.items() if line.startswith(magic)), None)
-            if kind:
-                raise _refusal(file, f"found a {kind} archive; unpack it first")
-            if line.lstrip().startswith(b"["):
-                raise _refusal(file, f"found a JSON array; {EXPECTED}")
+            message = other_kind(line, file, dataset, EXPECTED)
+            if message:
+                raise _refusal(file, message)
+            line = line.removeprefix(_BYTE_ORDER_MARK)
         started = True
         yield number, line
+
+
+def _universal(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Split lines at lone carriage returns too, with which old programs end lines. JSON holds them only escaped."""
+    for line in lines:
+        if b"\r" in line:
+            yield from line.splitlines(keepends=True)
+        else:
+            yield line
 
 
 def _refusal(file: str, message: str) -> PredictionError:
     return PredictionError([Fault(file, None, None, None, message)])
 
 
-def _not_in(references: References) -> str:
-    example = f", such as {references.thread_ids[0]}" if len(references) else ""
-    return f"not in dataset {references.name} ({len(references)} threads{example})"
+def _not_in(references: References, thread: str) -> str:
+    near = _near(thread, references)
+    example = f", such as {near or references.thread_ids[0]}" if len(references) else ""
+    form = "" if near is None else f"; found {show(thread)}, expected {show(near)}"
+    return f"not in dataset {references.name} ({len(references)} threads{example}){form}"
+
+
+def _near(thread: str, references: References) -> str | None:
+    """Return the id of a thread that differs only in blanks, quotes, case, or the prefix of its kind."""
+    bare = re.sub(r"^[\s\W_]+|[\s\W_]+$", "", thread)
+    for form in (bare, bare.lower(), f"t3_{bare}", f"t3_{bare.lower()}"):
+        if form in references.position:
+            return form
+    return None
