@@ -56,6 +56,7 @@ ENTRIES = {
     "musicrs_dataset/musicrs.py": "`datasets` 3.6 loads it as a script",
     "musicrs_metric/musicrs.py": "`evaluate` loads it",
     "musicrs_metric/app.py": "the front of a metric Space",
+    "musicrs_metric/inspect/_registry.py": "Inspect finds it by the entry point",
     "musicrs_metric/base/name_hook.py": "`install` copies it into site-packages",
 }
 
