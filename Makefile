@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMPAT := .venv-compat
+INSPECT := .venv-inspect
 MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
 OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-fast test-figures test-browser test-compat lint docs bench clean
+.PHONY: demo test test-fast test-figures test-browser test-compat test-inspect lint docs bench clean
 
 $(VENV)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +18,11 @@ $(VENV)/.done: setup.cfg pyproject.toml
 $(COMPAT)/.done: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(COMPAT)
 	$(COMPAT)/bin/python -m pip install --quiet --editable '.[audio]' 'datasets[audio]==3.6.*' 'pytest>=8.2,<10'
+	@touch $@
+
+$(INSPECT)/.done: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(INSPECT)
+	$(INSPECT)/bin/python -m pip install --quiet --editable '.[inspect]' 'pytest>=8.2,<10' filelock
 	@touch $@
 
 demo: $(VENV)/.done
@@ -41,6 +47,10 @@ test-browser: $(VENV)/.done
 test-compat: $(COMPAT)/.done
 	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(COMPAT)/bin/python -m pytest tests/compat
 
+# inspect_ai stays out of `.venv`: it brings 150 MB and about 60 packages, and takes 100 s to install.
+test-inspect: $(INSPECT)/.done
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(INSPECT)/bin/python -m pytest tests/inspect
+
 lint: $(VENV)/.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,4 +64,4 @@ bench: $(VENV)/.done
 	$(OFFLINE) $(BIN)/python -W ignore -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(COMPAT) .demo build *.egg-info
+	rm -rf $(VENV) $(COMPAT) $(INSPECT) .demo build *.egg-info
