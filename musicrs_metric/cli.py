@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,6 +22,9 @@ from .submit.cli import submit
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from .runs.read import ScoredRun
+    from .runs.run_card import RunCard
 
 app = typer.Typer(
     name="musicrs-metric",
@@ -65,6 +68,10 @@ def score(
         Path | None, typer.Option(help="Also write the scores of each thread to this file (.csv or .jsonl).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    output_format: Annotated[
+        Literal["table", "latex", "sentence"],
+        typer.Option("--format", help="Format of the output: a LaTeX table, or a sentence to paste into a paper."),
+    ] = "table",
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
@@ -90,6 +97,8 @@ def score(
         write_thread_rows(threads, run)
     if as_json:
         print_json(run.to_dict())
+    elif output_format != "table":
+        _print_for_paper(run, files.card, str(predictions), output_format)
     else:
         _print(*run.lines(str(predictions)))
 
@@ -142,6 +151,14 @@ app.add_typer(hub_app, name="hub")
 
 
 @app.command()
+def cite() -> None:
+    """Print the BibTeX entries of the paper and of this software."""
+    from .citation import BIBTEX, SOFTWARE_BIBTEX
+
+    typer.echo(f"{BIBTEX}\n{SOFTWARE_BIBTEX}", nl=False)
+
+
+@app.command()
 def install() -> None:
     """Install the metric, so that `evaluate.load("musicrs")` works offline from any directory."""
     from .hub.install import install_metric
@@ -161,6 +178,21 @@ def export(folder: Annotated[Path, typer.Argument(help="Folder to write.")]) -> 
 def main() -> None:
     """Run the command line."""
     front_door(app)
+
+
+def _print_for_paper(run: ScoredRun, card: RunCard | None, path: str, output_format: str) -> None:
+    """Print scores as LaTeX or as a sentence. Warnings go to the error stream."""
+    from .base.renderers.latex import latex_tables
+    from .errors import plain
+    from .runs.paper import paper_sentence, paper_tables
+
+    title = path if card is None else plain(card.name)
+    for note in run.notes():
+        typer.echo(note, err=True)
+    if output_format == "latex":
+        typer.echo(latex_tables(paper_tables(run.scores, title)), nl=False)
+    else:
+        typer.echo(paper_sentence(run.scores, title))
 
 
 def _print(*lines: str | Table) -> None:

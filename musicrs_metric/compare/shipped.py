@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..base.files import to_json, write_text
+from ..base.files import write_text
 from ..errors import UserError
 from ..runs.predictions import Prediction, PredictionFile
 from ..runs.read import RunFiles, read_run_on
@@ -74,7 +74,7 @@ def write_shipped(runs: Iterable[RunFiles], references: References, path: Path) 
     Raises:
         UserError: A run has no card, or does not rank every pool.
     """
-    write_text(path, [to_json(_entry(run, references)) + "\n" for run in runs])
+    write_text(path, [json.dumps(_entry(run, references), separators=(",", ":")) + "\n" for run in runs])
 
 
 def _entry(run: RunFiles, references: References) -> dict[str, Any]:
