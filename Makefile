@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMPAT := .venv-compat
 MTEB := .venv-mteb
+INSPECT := .venv-inspect
 MUSICRS_DATA ?= ../shared/data/musicrs_upstream.jsonl
 OFFLINE := HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 HF_EVALUATE_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
@@ -33,6 +34,11 @@ $(MTEB)/.done: $(VENV)/.done
 	$(MTEB)/bin/python -m pip install --quiet --no-deps 'mteb==2.26.*' 'sentence-transformers>=5,<7' polars polars-runtime-32
 	@touch $@
 
+$(INSPECT)/.done: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(INSPECT)
+	$(INSPECT)/bin/python -m pip install --quiet --editable '.[inspect]' 'pytest>=8.2,<10' filelock
+	@touch $@
+
 demo: $(VENV)/.done
 	$(OFFLINE) HF_HOME=$(CURDIR)/.demo/hf PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python -m baselines demo --out .demo
 
@@ -59,6 +65,10 @@ test-compat: $(COMPAT)/.done
 test-mteb: $(MTEB)/.done
 	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(MTEB)/bin/python -m pytest tests/dataset/test_mteb.py
 
+# inspect_ai stays out of `.venv`: it brings 150 MB and about 60 packages, and takes 100 s to install.
+test-inspect: $(INSPECT)/.done
+	$(OFFLINE) MUSICRS_DATA=$(MUSICRS_DATA) $(INSPECT)/bin/python -m pytest tests/inspect
+
 lint: $(VENV)/.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -78,4 +88,4 @@ results: $(VENV)/.done
 	$(BIN)/python -m benchmarks text_results --from $(MUSICRS_DATA) --mpnet $(MPNET) --out build/results
 
 clean:
-	rm -rf $(VENV) $(COMPAT) $(MTEB) .demo build *.egg-info
+	rm -rf $(VENV) $(COMPAT) $(MTEB) $(INSPECT) .demo build *.egg-info

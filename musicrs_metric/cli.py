@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from .catalogue.read import ScoredDialogues
+    from .runs.read import ScoredRun
+    from .runs.run_card import RunCard
 
 app = typer.Typer(
     name="musicrs-metric",
@@ -75,6 +77,10 @@ def score(
         Literal["cpcd", "challenge2026", "he2023"] | None,
         typer.Option("--as", help="Score by the rules of another corpus, to reproduce its published numbers."),
     ] = None,
+    output_format: Annotated[
+        Literal["table", "latex", "sentence"],
+        typer.Option("--format", help="Format of the output: a LaTeX table, or a sentence to paste into a paper."),
+    ] = "table",
 ) -> None:
     """Score a run: recall, nDCG and MRR with interval, chance and ceiling."""
     from .base.output import print_json
@@ -129,6 +135,10 @@ def score(
         write_thread_rows(threads, run)
     if as_json:
         print_json(run.to_dict())
+    elif output_format != "table":
+        if not isinstance(run, ScoredRun):
+            raise UserError(f"--format {output_format}: not for a corpus of dialogues; use --json, or leave it out")
+        _print_for_paper(run, files.card, str(predictions), output_format)
     else:
         _print(*run.lines(str(predictions)))
 
@@ -185,6 +195,14 @@ app.add_typer(hub_app, name="hub")
 
 
 @app.command()
+def cite() -> None:
+    """Print the BibTeX entries of the paper and of this software."""
+    from .citation import BIBTEX, SOFTWARE_BIBTEX
+
+    typer.echo(f"{BIBTEX}\n{SOFTWARE_BIBTEX}", nl=False)
+
+
+@app.command()
 def install() -> None:
     """Install the metric, so that `evaluate.load("musicrs")` works offline from any directory."""
     from .hub.install import install_metric
@@ -204,6 +222,21 @@ def export(folder: Annotated[Path, typer.Argument(help="Folder to write.")]) -> 
 def main() -> None:
     """Run the command line."""
     front_door(app)
+
+
+def _print_for_paper(run: ScoredRun, card: RunCard | None, path: str, output_format: str) -> None:
+    """Print scores as LaTeX or as a sentence. Warnings go to the error stream."""
+    from .base.renderers.latex import latex_tables
+    from .errors import plain
+    from .runs.paper import paper_sentence, paper_tables
+
+    title = path if card is None else plain(card.name)
+    for note in run.notes():
+        typer.echo(note, err=True)
+    if output_format == "latex":
+        typer.echo(latex_tables(paper_tables(run.scores, title)), nl=False)
+    else:
+        typer.echo(paper_sentence(run.scores, title))
 
 
 def _print(*lines: str | Table) -> None:

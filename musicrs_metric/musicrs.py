@@ -43,11 +43,13 @@ Args:
     confidence (float or None): coverage of the intervals, default 0.95; None for no intervals.
     resamples (int): bootstrap resamples, default 10,000.
     seed (int): seed of the bootstrap, default 0.
+    flat (bool): True for one level of numbers, which `Trainer.log_metrics`, trackio and TensorBoard take.
 
 Returns:
     dict: one number in [0, 1] per measure ("recall@1" to "precision@20" and "mrr"); `n`, `n_empty`, `n_missing`,
     `n_unknown`, `n_duplicate`, `n_unreachable`; `chance`, `ceiling`, `se` and `interval` with the same keys as the
-    scores; the settings; `by_group` if groups are given.
+    scores; the settings; `by_group` if groups are given. With `flat`: the measures, the counts, and keys such as
+    "recall@20_chance", "recall@20_se", "recall@20_low", "recall@20_high" and "group/Jazz/recall@20".
 
 Examples:
     >>> import evaluate
@@ -94,6 +96,7 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
         confidence: float | None = CONFIDENCE,
         resamples: int = RESAMPLES,
         seed: int = 0,
+        flat: bool = False,
     ) -> dict[str, Any] | None:
         """Score the rankings of this call, or those that were added before.
 
@@ -110,6 +113,7 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
             "seed": seed,
         }
         score([[]], [[]], **settings)  # refuses a wrong setting before any row is stored
+        settings["flat"] = flat
         if predictions is not None or references is not None:
             rows = _columns(predictions, references, candidates, groups)
             if self.writer is None and self.num_process == 1:
@@ -146,12 +150,14 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
         references: list[list[str]],
         candidates: list[list[str] | None],
         groups: list[str],
+        flat: bool = False,
         **settings: Any,
     ) -> dict[str, Any]:
         pools = _all_or_none("candidates", [pool for pool in candidates if pool is not None], len(candidates))
         labelled = _all_or_none("groups", [label for label in groups if label], len(groups))
         by = None if labelled is None else {"group": labelled}
-        return score(predictions, references, pools, groups=by, **settings).to_dict()
+        scores = score(predictions, references, pools, groups=by, **settings)
+        return scores.to_flat_dict() if flat else scores.to_dict()
 
 
 def _columns(predictions: Any, references: Any, candidates: Any, groups: Any) -> dict[str, list[Any]]:

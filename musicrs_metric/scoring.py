@@ -107,6 +107,24 @@ class Scores:
             flat[f"by_{grouping}"] = {group: scores._group_dict() for group, scores in groups.items()}
         return flat
 
+    def to_flat_dict(self) -> dict[str, float]:
+        """Return one level of numbers, for loggers and the Trainer of transformers.
+
+        The keys are the measures and the counts. `recall@20_chance`, `recall@20_se`, `recall@20_low` and
+        `recall@20_high` belong to `recall@20`. The values of a group are in `group/<label>/<key>`. An undefined value
+        has no key.
+        """
+        numbers: dict[str, float | None] = {**self.values, **self._counts()}
+        for name in self.values:
+            low, high = (None, None) if self.interval is None else self.interval[name]
+            numbers[f"{name}_chance"] = None if self.chance is None else self.chance[name]
+            numbers[f"{name}_se"] = None if self.se is None else self.se[name]
+            numbers |= {f"{name}_low": low, f"{name}_high": high}
+        for grouping, groups in self.by.items():
+            for group, scores in groups.items():
+                numbers |= {f"{grouping}/{group}/{key}": value for key, value in scores.to_flat_dict().items()}
+        return {key: value for key, value in numbers.items() if value is not None}
+
     def _counts(self) -> dict[str, int]:
         names = ("n", "n_empty", "n_missing", "n_unknown", "n_duplicate", "n_unreachable")
         return {name: getattr(self, name) for name in names}

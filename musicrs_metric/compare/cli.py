@@ -16,9 +16,14 @@ from ..scoring import Empty
 
 Format = Literal["table", "json", "markdown", "latex"]
 
+_RUNS = (
+    "Prediction files, run folders, or shipped systems by name (lexical, minilm, neighborhood, popularity, random), "
+    "whose rankings of the published data need no run."
+)
+
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Prediction files, or run folders with predictions.jsonl.")],
+    runs: Annotated[list[Path], typer.Argument(help=_RUNS)],
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name.")
     ] = DEFAULT_DATASET,
@@ -28,6 +33,9 @@ def compare(
         list[str] | None,
         typer.Option(help="Also print the differences per group of genre, subreddit, macro or a column."),
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print every measure, the pairs, and their tests (t, sign flips).")
+    ] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the output.")] = "table",
     empty: Annotated[
         Empty, typer.Option(help="Threads with an empty ground truth: count them as 0, or skip them.")
@@ -49,15 +57,15 @@ def compare(
     from ..catalogue.compare import CATALOGUE_HEADLINE, group_labels
     from ..catalogue.corpus import DIALOGUE, Corpus, load_labels
     from ..catalogue.read import check_columns, has_dialogues
-    from ..runs.read import config_of
     from . import HEADLINE
     from . import compare as compare_systems
     from .load import load_runs
+    from .summary import summary_tables
     from .tables import comparison_tables
 
     if len(runs) < 2:
         raise UserError(f"found {len(runs)} run, expected two or more; use `score` for a single run")
-    references = load_labels(dataset, config_of(runs[0]) if config is None else config)
+    references = load_labels(dataset, _config(runs) if config is None else config)
     check_columns(by or [], references)
     headline = CATALOGUE_HEADLINE if isinstance(references, Corpus) else HEADLINE
     metrics = list(dict.fromkeys(metric or headline))
@@ -84,16 +92,30 @@ def compare(
         typer.echo(markdown_sections(comparison_tables(comparison)), nl=False)
     elif output_format == "latex":
         typer.echo(latex_tables(comparison_tables(comparison)), nl=False)
+    elif details:
+        _print_tables(comparison_tables(comparison), 200)
     else:
-        _print_tables(comparison_tables(comparison))
+        # Without --metric the headline measure alone.
+        shown = metrics if metric else metrics[:1]
+        _print_tables([table for name in shown for table in summary_tables(name, comparison)], 100)
 
 
-def _print_tables(tables: list[Table]) -> None:
+def _config(runs: list[Path]) -> str:
+    """Return the configuration of the first run that is not shipped."""
+    from ..runs.read import config_of
+    from ..runs.references import DEFAULT_CONFIG
+    from .shipped import is_shipped
+
+    return next((config_of(run) for run in runs if not is_shipped(run)), DEFAULT_CONFIG)
+
+
+def _print_tables(tables: list[Table], width: int) -> None:
+    """Print tables for the width of the terminal. A pipe has no width of its own."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
 
     from ..base.renderers.terminal import rich_table
 
-    # A pipe has no width; the tables are wide.
-    console = Console(width=None if sys.stdout.isatty() else 200)
+    console = Console(width=None if sys.stdout.isatty() else width)
     for table in tables:
-        console.print(rich_table(table), "")
+        console.print(rich_table(table, box=SIMPLE_HEAD if width < 200 else None), "")

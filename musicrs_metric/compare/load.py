@@ -19,6 +19,7 @@ from ..runs.read import read_run
 from ..runs.references import References
 from ..runs.run_card import RunCard
 from ..scoring import Empty, thread_table
+from .shipped import is_shipped, shipped_run
 from .systems import Mask, System
 
 
@@ -42,7 +43,8 @@ def load_runs(
     """Read and judge the predictions of several systems.
 
     Args:
-        paths: Prediction files, or run folders that hold `predictions.jsonl`.
+        paths: Prediction files, run folders that hold `predictions.jsonl`, or names of shipped systems
+            (`musicrs_metric.compare.shipped`).
         references: The dataset.
         metrics: Measures to compute.
         dialogues: For a corpus of dialogues, one row per dialogue, with this rule for turns with an empty ground truth.
@@ -60,7 +62,7 @@ def load_runs(
     cutoffs = cutoffs_of(metrics)
     runs: list[Run] = []
     for path in paths:
-        card, read = read_run(path, references)
+        card, read = shipped_run(str(path), references) if is_shipped(path) else read_run(path, references)
         table = thread_table(
             hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
         )

@@ -31,7 +31,7 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     for metric, result in comparison.metrics.items():
         tables.append(_standings(metric, result, comparison))
         tables.append(_pairs(metric, result, comparison))
-        tables += _effects(metric, result, comparison)
+        tables += effect_tables(metric, result, comparison)
     return tables
 
 
@@ -52,10 +52,10 @@ def _scores(comparison: Comparison) -> Table:
     if metrics[0].chance is not None:
         gaps = [UNDEFINED] * len(metrics) * with_common
         rows.append(row("chance (exact)", UNDEFINED, *(percent(result.chance) for result in metrics), *gaps))
-    for i in _by_rank(metrics[0]):
+    for i in by_rank(metrics[0]):
         standings = [result.standings[i] for result in metrics]
         scores = [
-            cell(with_interval(standing.mean, standing.interval), emphasis=_emphasis(standing, metrics[0]))
+            cell(with_interval(standing.mean, standing.interval), emphasis=emphasis(standing, metrics[0]))
             for standing in standings
         ]
         common = [cell(percent(standing.common_mean)) for standing in standings] if with_common else []
@@ -69,7 +69,7 @@ def _scores(comparison: Comparison) -> Table:
     notes.append(_intervals_note(comparison))
     heads = ("System", "reads", *names, *(f"{name}, common" for name in names if with_common))
     return Table(
-        f"Scores in % [{_level(comparison)} interval], n = {comparison.n}",
+        f"Scores in % [{level(comparison)} interval], n = {comparison.n}",
         columns(*heads, n_left=2),
         tuple(rows),
         tuple(notes),
@@ -78,19 +78,19 @@ def _scores(comparison: Comparison) -> Table:
 
 def _standings(metric: str, result: MetricComparison, comparison: Comparison) -> Table:
     rows = []
-    for i in _by_rank(result):
+    for i in by_rank(result):
         standing, against = result.standings[i], result.standings[i].chance
         verdict = [UNDEFINED] * 3
         if against is not None:
             difference = with_interval(against.difference, against.interval, signed=True)
             verdict = [difference, p_value(against.p), against.verdict]
         rank = [UNDEFINED] * 2
-        if not _is_alone(standing, result):
+        if not is_alone(standing, result):
             ends = standing.rank_interval
             rank = [f"{standing.rank}" + (f" [{ends[0]}–{ends[1]}]" if ends else ""), str(standing.group)]
         texts = (standing.reads or UNDEFINED, *verdict, *rank)
-        rows.append(Row((cell(standing.system, emphasis=_emphasis(standing, result)), *map(cell, texts))))
-    heads = ("System", "reads", "minus chance", "p", "verdict", f"rank [{_level(comparison)}]", "group")
+        rows.append(Row((cell(standing.system, emphasis=emphasis(standing, result)), *map(cell, texts))))
+    heads = ("System", "reads", "minus chance", "p", "verdict", f"rank [{level(comparison)}]", "group")
     return Table(
         f"{metric}: against chance in %, ranks and groups",
         columns(*heads, n_left=2),
@@ -129,7 +129,7 @@ def _pairs(metric: str, result: MetricComparison, comparison: Comparison) -> Tab
         for pair in _shown(result)
     )  # fmt: skip
     p_columns = ("p (t)", "p (t, Holm)", "p (flips)", "p (flips, Holm)")
-    heads = ("System", "minus", f"difference [{_level(comparison)}]", *p_columns, "win/tie/loss", "detectable")
+    heads = ("System", "minus", f"difference [{level(comparison)}]", *p_columns, "win/tie/loss", "detectable")
     return text_table(f"{metric}: paired differences in %", heads, rows, _pair_notes(result, comparison), n_left=2)
 
 
@@ -145,7 +145,8 @@ def _pair_notes(result: MetricComparison, comparison: Comparison) -> Iterator[st
         yield f"{comparison.n} threads can detect a difference of {detectable} with power {power}{family}"
 
 
-def _effects(metric: str, result: MetricComparison, comparison: Comparison) -> Iterator[Table]:
+def effect_tables(metric: str, result: MetricComparison, comparison: Comparison) -> Iterator[Table]:
+    """Yield one table of paired differences per grouping."""
     shown = _shown(result)
     for grouping in shown[0].by:
         rows = (
@@ -154,7 +155,7 @@ def _effects(metric: str, result: MetricComparison, comparison: Comparison) -> I
             for group, effect in pair.by[grouping].items()
             for difference in [with_interval(effect.difference, effect.interval, signed=True)]
         )
-        heads = ("System", "minus", grouping, "n", f"difference [{_level(comparison)}]")
+        heads = ("System", "minus", grouping, "n", f"difference [{level(comparison)}]")
         notes = (
             "for description: no test and no correction; a small group shows large differences only",
             *_effect_notes(shown[0].by[grouping].values()),
@@ -171,7 +172,7 @@ def _effect_notes(effects: Iterable[Effect]) -> Iterator[str]:
     yield from sorted(f"no interval: {reason}" for reason in reasons)
 
 
-def _by_rank(result: MetricComparison) -> list[int]:
+def by_rank(result: MetricComparison) -> list[int]:
     """Positions of the systems: grouped by what they read, the best first in each group."""
     order = {"thread": 0, None: 1, "pools": 2, "labels": 3}
     standings = result.standings
@@ -185,18 +186,20 @@ def _shown(result: MetricComparison) -> list[Pair]:
     return [pair for pair in result.pairs if pair.a in leading or pair.b in leading]
 
 
-def _is_alone(standing: Standing, result: MetricComparison) -> bool:
+def is_alone(standing: Standing, result: MetricComparison) -> bool:
     """Report whether no other system reads the same, although others are compared."""
     return len(result.standings) > 1 and sum(other.reads == standing.reads for other in result.standings) == 1
 
 
-def _emphasis(standing: Standing, result: MetricComparison) -> Emphasis:
-    if _is_alone(standing, result):
+def emphasis(standing: Standing, result: MetricComparison) -> Emphasis:
+    """Return the emphasis of a score: best, tied with the best, or none for a system without peers."""
+    if is_alone(standing, result):
         return ""
     if standing.rank == 1:
         return "best"
     return "tied" if standing.group == 1 else ""
 
 
-def _level(comparison: Comparison) -> str:
+def level(comparison: Comparison) -> str:
+    """Return the coverage of the intervals, such as "95 %"."""
     return f"{100 * comparison.settings.confidence:g} %"

@@ -6,7 +6,8 @@ Format: https://huggingface.co/docs/hub/eval-results
 from __future__ import annotations
 
 from ..base.hub_errors import explain_hub_errors
-from .results import HEADLINE, TASKS, yaml_of
+from .results import HEADLINE, TASKS
+from .yaml_edit import yaml_of
 
 FILE = "eval.yaml"
 FRAMEWORK = "musicrs"

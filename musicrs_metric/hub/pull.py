@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.hub_errors import explain_hub_errors
 from ..errors import UserError
-from .results import HubResult, yaml_of
-
-if TYPE_CHECKING:
-    from huggingface_hub import EvalResult
+from .results import HubResult
+from .yaml_edit import Node, SequenceNode, append_key, at, compose, edit_list, texts_at, yaml_of
 
 FOLDER = ".eval_results"
 CARD = "README.md"
+_TASK = ("dataset", "id"), ("dataset", "task_id")
+_DATASET = ("dataset", "type"), ("dataset", "config"), ("dataset", "name")
+# The front matter as huggingface_hub finds it; an empty one counts as well.
+_FRONT_MATTER = re.compile(r"(\s*---[ \t]*(?:\r\n|\r|\n))(.*?)((?<=[\r\n])---[ \t]*(?:\r\n|\r|\n|\Z))", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -111,39 +114,76 @@ def _read(model: str, path: str) -> str | None:
 
 
 def _with_entry(text: str | None, result: HubResult) -> str:
-    import yaml
     from huggingface_hub import eval_result_entries_to_yaml
 
+    entries = eval_result_entries_to_yaml([result.entry()])
+    task = result.benchmark, result.task
     try:
-        entries = yaml.safe_load(text) if text else []
-        # Not parsed: the Hub's own parser would drop unknown keys.
-        others = [entry for entry in entries if _task(entry) != (result.benchmark, result.task)]
-    except (yaml.YAMLError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise UserError(f"the results file of the model is no list of results ({error!r}); repair it first") from error
-    return yaml_of([*others, *eval_result_entries_to_yaml([result.entry()])])
-
-
-def _task(entry: Any) -> tuple[str, str]:
-    return entry["dataset"]["id"], entry["dataset"]["task_id"]
+        if text is None or compose(text) is None:
+            return (text or "") + yaml_of(entries)
+        return edit_list(text, (), entries, lambda entry: texts_at(entry, *_TASK) == task)
+    except UserError as error:
+        raise UserError(f"the results file of the model is no list of results ({error}); repair it first") from error
 
 
 def _with_model_index(text: str | None, result: HubResult, model: str) -> str:
-    import yaml
-    from huggingface_hub import ModelCard
+    """Add the results to the front matter of a card. Every other line of the card stays."""
+    from huggingface_hub.repocard_data import eval_results_to_model_index
 
     name = model.split("/")[1]
+    card = f"---\ntags:\n- music\n---\n\n# {name}\n" if text is None else text
+    match = _FRONT_MATTER.match(card)
+    start, end = match.span(2) if match is not None else (0, 0)
+    front = card[start:end]
+    (index,) = eval_results_to_model_index(name, result.model_index())
     try:
-        card = ModelCard(text or f"---\ntags:\n- music\n---\n\n# {name}\n")
-    except (ValueError, yaml.YAMLError) as error:
-        raise UserError(f"{model}: the front matter of its card cannot be read ({error}); repair it first") from error
-    new = result.model_index()
-    replaced = {_measure(added) for added in new}
-    earlier: list[EvalResult] = card.data.get("eval_results") or []
-    card.data["eval_results"] = [old for old in earlier if _measure(old) not in replaced] + new
-    card.data["model_name"] = card.data.get("model_name") or name
-    return str(card)
+        if at(compose(front), ("model-index",)) is None:
+            front = append_key(front, "model-index", [index])
+        else:
+            front = _with_results(front, index, model)
+    except UserError as error:
+        raise UserError(
+            f"{model}: the results cannot be added to the front matter of its card ({error}); expected a list "
+            "`model-index` with one entry per line, or none; repair it first"
+        ) from error
+    newline = "\r\n" if "\r\n" in card else "\n"
+    if match is None:
+        front = f"---{newline}{front}---{newline}"
+    return card[:start] + front + card[end:]
 
 
-def _measure(result: EvalResult) -> tuple[object, ...]:
-    """Return the identity of a result: everything but its value, the revision of the data and the source."""
-    return result.dataset_type, result.dataset_config, result.dataset_name, result.metric_type
+def _with_results(front: str, index: dict[str, Any], model: str) -> str:
+    """Add results to a `model-index`. A measure of the same dataset, configuration and variant is replaced."""
+    models = at(compose(front), ("model-index",))
+    names = [texts_at(entry, ("name",))[0] for entry in models.value] if isinstance(models, SequenceNode) else []
+    if len(names) > 1:
+        positions = [i for i, name in enumerate(names) if name in (model, index["name"])]
+    else:
+        positions = list(range(len(names)))
+    if not positions:
+        return edit_list(front, ("model-index",), [index])
+    path = ("model-index", positions[0], "results")
+    for new in index["results"]:
+        dataset = tuple(new["dataset"].get(key) for key in ("type", "config", "name"))
+        measures = {metric["type"] for metric in new["metrics"]}
+
+        def is_replaced(metric: Node, measures: set[str] = measures) -> bool:
+            return texts_at(metric, ("type",))[0] in measures
+
+        def holds_only_replaced(entry: Node, dataset: tuple[str, ...] = dataset) -> bool:
+            metrics = at(entry, ("metrics",))
+            return (
+                texts_at(entry, *_DATASET) == dataset
+                and isinstance(metrics, SequenceNode)
+                and all(map(is_replaced, metrics.value))
+            )
+
+        results = at(compose(front), path)
+        for i, entry in enumerate(results.value if isinstance(results, SequenceNode) else ()):
+            metrics = at(entry, ("metrics",))
+            if texts_at(entry, *_DATASET) != dataset or holds_only_replaced(entry):
+                continue
+            if isinstance(metrics, SequenceNode) and any(map(is_replaced, metrics.value)):
+                front = edit_list(front, (*path, i, "metrics"), [], is_replaced)
+        front = edit_list(front, path, [new], holds_only_replaced)
+    return front

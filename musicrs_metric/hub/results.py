@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from ..base.numbers import percent
 from ..errors import UserError, plain, show
@@ -178,11 +178,3 @@ def _notes(result: HubResult) -> Iterator[str]:
         yield f"{percent(result.filled.filled)} % of the pools filled in random order, {expected} with that at chance"
     yield f"system {plain(card.name)}, reads {card.reads}"
     yield f"{plain(card.pools or 'published')} pools, fingerprint {card.fingerprint}"
-
-
-def yaml_of(value: Any) -> str:
-    """Write plain types as YAML, in their order. A date that is text stays text."""
-    import yaml
-
-    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)
-    return text

@@ -168,3 +168,12 @@ class Document:
             for block in section.blocks:
                 if isinstance(block, Figure):
                     yield block
+
+    def tables(self) -> Iterable[Table]:
+        """Yield every table, and the data of every figure as a table, in order."""
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Table):
+                    yield block
+                elif isinstance(block, Figure):
+                    yield block.data

@@ -1,4 +1,4 @@
-"""Figures from their data with matplotlib: PNG for slides, SVG for print and for the page."""
+"""Figures from their data with matplotlib: PNG for slides, SVG for the page, PDF for LaTeX."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def draw(figure: Figure) -> dict[str, bytes]:
         figure: Its data.
 
     Returns:
-        The encoded figure by format, "png" (200 dots per inch, white ground) and "svg" (no ground, text as text). The
-        same data give the same bytes.
+        The encoded figure by format, "png" (200 dots per inch, white ground) and "svg" (no ground, text as text) and
+        "pdf" (for LaTeX). The same data give the same bytes.
 
     Raises:
         UserError: matplotlib is not installed.
@@ -76,6 +76,7 @@ def draw(figure: Figure) -> dict[str, bytes]:
         return {
             "png": _encoded(drawing, "png", facecolor="white", metadata={"Software": None}),
             "svg": _encoded(drawing, "svg", transparent=True, metadata={"Date": None, "Creator": None}),
+            "pdf": _encoded(drawing, "pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None}),
         }
 
 

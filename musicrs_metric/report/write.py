@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..base.files import to_json, write_text
+from ..base.renderers.latex import latex_tables
 from ..errors import UserError
 from .build import Report
 from .draw import draw
@@ -15,7 +16,7 @@ from .markdown import render_markdown
 
 
 def write_report(report: Report, folder: Path, step: Callable[[str], None] = lambda _: None) -> list[Path]:
-    """Write `report.json`, `report.html`, `report.md` and each figure as PNG and SVG.
+    """Write `report.json`, `report.html`, `report.md`, `report.tex` (tables), and each figure as PNG, SVG and PDF.
 
     Args:
         report: The report.
@@ -37,6 +38,7 @@ def write_report(report: Report, folder: Path, step: Callable[[str], None] = lam
         drawings[figure.name] = drawn["svg"]
     step("writing")
     files["report.md"] = render_markdown(report.document)
+    files["report.tex"] = latex_tables(report.document.tables())
     files["report.html"] = render_html(report.document, drawings, report.sounds)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from musicrs_dataset.records import Thread
+from musicrs_metric.answers.list_protocol import LISTWISE
 
 from ..language_model import LanguageModel
 from ..settings import ProtocolName
@@ -40,7 +41,7 @@ class Listwise(Protocol):
 
     def rank(self, language_model: LanguageModel, requests: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Complete the prompts and read numbers. Missing candidates follow in random order."""
-        return read_all(self, language_model, requests, numbered=True, keep_unknown=False)
+        return read_all(self, language_model, requests, LISTWISE)
 
     def _n_tokens(self, language_model: LanguageModel, thread: Thread) -> int:
         numbers = range(1, len(self.shown(thread)) + 1)

@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.base.seeds import shuffled
+from musicrs_metric.answers.list_protocol import TITLES
 
 from ..language_model import LanguageModel
 from ..settings import ProtocolName
 from .base import Protocol, RankedAnswer, RankingRequest
 from .reading import read_all
 
-_NEW_TOKENS = 512
 _PROMPT = (
     "prompt: one user turn in this project's words; the published runs used the authors' words, those of the Qwen "
     "models a system prompt and three user turns"
@@ -50,13 +49,12 @@ class Titles(Protocol):
 
     def shown(self, thread: Thread) -> tuple[str, ...]:
         """Return the candidates in a seeded random order per thread."""
-        # The purpose keeps the former name of the protocol: another word would give other orders, and other rankings.
-        return tuple(shuffled(super().shown(thread), self.seed, thread.thread_id, "paper"))
+        return TITLES.shown(thread.candidates, self.seed, thread.thread_id)
 
     def budget(self, language_model: LanguageModel, thread: Thread) -> int:  # noqa: ARG002
         """Return the budget of the published runs, or that of the user."""
-        return self.options.answer_tokens or _NEW_TOKENS
+        return self.options.answer_tokens or TITLES.max_tokens or 0
 
     def rank(self, language_model: LanguageModel, requests: Sequence[RankingRequest]) -> list[RankedAnswer]:
         """Complete the prompts and read titles."""
-        return read_all(self, language_model, requests, numbered=False, keep_unknown=True)
+        return read_all(self, language_model, requests, TITLES)

@@ -1,11 +1,12 @@
-"""Tables for LaTeX, with the package `booktabs`."""
+"""Tables for LaTeX, with the packages `booktabs` and `graphicx`."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
-from ..tables import Cell, Table
+from ..tables import Align, Cell, Row, Table
 
 _ESCAPES = str.maketrans({
     "\\": r"\textbackslash{}",
@@ -16,13 +17,22 @@ _ESCAPES = str.maketrans({
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "–": "--",
+    "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "×": r"$\times$",
+    "→": r"$\to$",
     **{char: f"\\{char}" for char in "&%$#_{}"},
 })  # fmt: skip
+_PREAMBLE = "% needs \\usepackage{booktabs,graphicx} and, for quotes, \\usepackage[T1]{fontenc}\n"
 _EMPHASIS = {"": "{}", "best": r"\textbf{{{}}}", "tied": r"\underline{{{}}}"}
 
 
 def latex_tables(tables: Iterable[Table]) -> str:
     r"""Write tables for LaTeX: the best value in `\textbf`, values tied with it in `\underline`.
+
+    A table that is wider than its column is scaled down to it, so that the same text fits one and two columns. The
+    label is made of the caption: `\ref{tab:against-chance}`.
 
     Args:
         tables: The tables.
@@ -31,30 +41,47 @@ def latex_tables(tables: Iterable[Table]) -> str:
         The text, which ends with a line feed. Special characters are escaped. A name in a script other than Latin
         needs an engine that reads it.
     """
-    return "% needs \\usepackage{booktabs} and, for quotes, \\usepackage[T1]{fontenc}\n" + "\n".join(
-        map(_table, tables)
-    )
+    labels: Counter[str] = Counter()
+    return _PREAMBLE + "\n".join(_table(table, _label(table.caption, labels)) for table in tables)
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, label: str) -> str:
     alignment = "".join(column.align[0] for column in table.columns)
+    notes = [rf"\par\footnotesize {_escape(note)}" for note in table.notes]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_escape(table.caption)}}}",
+            rf"\label{{{label}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
             _line(_escape(column.text) for column in table.columns),
             r"\midrule",
-            *(_line(map(_cell, row.cells)) for row in table.rows),
+            *(_row(row, table) for row in table.rows),
             r"\bottomrule",
-            r"\end{tabular}",
-            *(rf"\par\footnotesize {_escape(note)}" for note in table.notes),
+            r"\end{tabular}}",
+            *([r"\par\raggedright"] if notes else []),
+            *notes,
             r"\end{table}",
             "",
         ]
     )
+
+
+def _label(caption: str, labels: Counter[str]) -> str:
+    """Return a label of the words of a caption, without its numbers, and different from the labels before."""
+    words = re.findall(r"[a-z]+(?:@\d+)?", caption.lower())
+    name = "-".join(words[:5]).replace("@", "") or "table"
+    labels[name] += 1
+    return f"tab:{name}" + (f"-{labels[name]}" if labels[name] > 1 else "")
+
+
+def _row(row: Row, table: Table) -> str:
+    if row.role == "heading":
+        return _line([rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\emph{{{_cell(row.cells[0], 'left')}}}}}"])
+    return _line(_cell(cell, column.align) for cell, column in zip(row.cells, table.columns, strict=False))
 
 
 def _line(texts: Iterable[str]) -> str:
@@ -63,8 +90,13 @@ def _line(texts: Iterable[str]) -> str:
     return rf"{'{}' if line.startswith(('[', '*')) else ''}{line} \\"
 
 
-def _cell(cell: Cell) -> str:
-    return " / ".join(_EMPHASIS[part.emphasis].format(_escape(part.text)) + _escape(part.sign) for part in cell.parts)
+def _cell(cell: Cell, align: Align) -> str:
+    text = " / ".join(_EMPHASIS[part.emphasis].format(_escape(part.text)) + _escape(part.sign) for part in cell.parts)
+    if not cell.detail:
+        return text
+    lines = [text, *(rf"{{\scriptsize {_escape(line)}}}" for line in cell.detail.splitlines())]
+    stacked = r"\\".join(lines)
+    return rf"\shortstack[{align[0]}]{{{stacked}}}"
 
 
 def _escape(text: str) -> str:
