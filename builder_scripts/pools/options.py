@@ -17,9 +17,10 @@ class PoolsOptions(StageOptions):
         default=list(Design),
         min_length=1,
         description="paper: ground truth and random titles of the subreddit, as published. balanced: every title of a "
-        "subreddit in equally many pools. fresh: titles of threads outside the corpus, each used once. May be "
-        "repeated. The first design makes the pools of the plain configurations. Another design that the threads "
-        "cannot fill is skipped with a note. Default: all three, in this order.",
+        "subreddit in equally many pools. fresh: titles of threads outside the corpus, each used once. "
+        "grouped: whole ground truths of other threads, each in equally many pools. May be repeated. The first design "
+        "makes the pools of the plain configurations. Another design that the threads cannot fill is skipped with a "
+        "note. Default: all four, in this order.",
     )
     seed: int = Field(default=0, ge=0, description="Seed of the pools.")
     distractors: int = Field(default=DISTRACTORS, ge=1, description="Distractors per pool, as far as titles suffice.")

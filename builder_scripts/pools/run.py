@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from musicrs_dataset.pools import (
     Design,
     PoolSet,
-    balanced_pools,
-    fresh_pools,
-    paper_pools,
+    draw_pools,
     write_pools,
 )
 from musicrs_dataset.pools.files import manifest_path
-from musicrs_dataset.pools.poolset import Track, untracked
+from musicrs_dataset.pools.poolset import Track, design_rule, untracked
 from musicrs_metric.errors import UserError
 
 from ..annotate.judgement import Judgement
@@ -142,11 +139,8 @@ def _draw(
     track: Track,
 ) -> PoolSet:
     records = [thread.to_thread() for thread in threads]
-    settings: dict[str, Any] = {"distractors": options.distractors, "seed": options.seed, "track": track}
-    if design is Design.FRESH:
-        return fresh_pools(records, outside, **settings)
-    draw = paper_pools if design is Design.PAPER else balanced_pools
-    return draw(records, **settings)
+    corpus = outside if design_rule(design).needs_corpus else None
+    return draw_pools(records, design, corpus=corpus, distractors=options.distractors, seed=options.seed, track=track)
 
 
 def _notes(pools: PoolSet) -> list[str]:

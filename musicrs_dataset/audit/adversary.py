@@ -20,6 +20,8 @@ Route = Literal[
     "named by the asker",
     "second spellings",
     "left-over answers",
+    "likeness of candidates",
+    "size of groups",
     "honest signal",
 ]
 Ties = Literal["place", "shuffled"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import leakage_features as features
 from .adversary import Adversary
+from .resemblance import resemblance_adversaries, spelling_vectors
 
 ADVERSARIES: tuple[Adversary, ...] = (
     Adversary(
@@ -105,5 +106,16 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "left-over answers first", "left-over answers", "labels",
         "Candidates that count as distractors, although the thread's own replies name them, come first.",
         features.left_over,
+    ),
+    *resemblance_adversaries(spelling_vectors, "in spelling"),
+    Adversary(
+        "small groups first", "size of groups", "pools",
+        "Distractors may come in whole sets: candidates in the same pools form a group, and small groups come first.",
+        features.reverse(features.group_size), ties="shuffled",
+    ),
+    Adversary(
+        "large groups first", "size of groups", "pools",
+        "The same, with large groups first.",
+        features.group_size, ties="shuffled",
     ),
 )  # fmt: skip

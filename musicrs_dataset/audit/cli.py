@@ -15,6 +15,9 @@ from musicrs_metric.base.tables import Row, Table
 
 from ..pools.files import read_pools, with_pools
 from .adversary import Adversary
+from .catalogue import ADVERSARIES
+from .encoder import load_encoder
+from .meaning import embedding_adversaries
 from .report import Subject, to_dict, write_report
 from .results import Audit
 from .run import SEEDS
@@ -33,6 +36,10 @@ def audit(
     config: Annotated[str, typer.Option(help="Configuration, e.g. query_only_balanced.")] = "query_only",
     pools: Annotated[Path | None, typer.Option(help="Pool file to audit instead of the configuration's pools.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of orderings of tied candidates to average over.")] = SEEDS,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Folder or Hub id of a text encoder, to compare texts by meaning too. Needs torch."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for audit.json, audit.md and audit.html.")] = None,
 ) -> None:
@@ -44,7 +51,13 @@ def audit(
     threads = list(iter_threads(dataset, config, audio=False))
     if pools is not None:
         threads = with_pools(threads, read_pools(pools))
-    result = run(threads, seeds=seeds, track=_progress)
+    adversaries = ADVERSARIES
+    if encoder is None:
+        note = "note: candidates are compared by spelling only; --encoder compares them by meaning"
+        Console(stderr=True).print(note, markup=False, highlight=False, soft_wrap=True)
+    else:
+        adversaries = (*ADVERSARIES, *embedding_adversaries(load_encoder(encoder)))
+    result = run(threads, adversaries, seeds=seeds, track=_progress)
     subject = Subject(dataset, config, None if pools is None else str(pools))
     if out is not None:
         files = write_report(out, result, subject)

@@ -130,6 +130,17 @@ def left_over_in(thread: Thread) -> tuple[str, ...]:
     return tuple(name for name in thread.candidates if name not in relevant and normalise(name) in named)
 
 
+def group_size(threads: Sequence[Thread]) -> Weights:
+    """Return the number of candidates that are in the same pools of the subreddit as the candidate."""
+    pools: dict[tuple[str, str], list[int]] = {}
+    for i, thread in enumerate(threads):
+        for candidate in thread.candidates:
+            pools.setdefault((thread.subreddit, candidate), []).append(i)
+    groups = {key: (key[0], *places) for key, places in pools.items()}
+    sizes = Counter(groups.values())
+    return [[float(sizes[groups[thread.subreddit, c]]) for c in thread.candidates] for thread in threads]
+
+
 def reverse(weigh: FeatureFunction) -> FeatureFunction:
     """Return the same feature with the opposite sign."""
     return lambda threads: [[-weight for weight in row] for row in weigh(threads)]

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from ..records import Thread
 from .adversary import Adversary, Weights
-
-# Texts to vectors of shape (n, d); `_nearest` scales them to unit length.
-Embed = Callable[[Sequence[str]], npt.NDArray[np.floating]]
+from .resemblance import Embed, resemblance_adversaries, unit_vectors
 
 
 def embedding_adversaries(embed: Embed) -> tuple[Adversary, ...]:
@@ -21,8 +16,9 @@ def embedding_adversaries(embed: Embed) -> tuple[Adversary, ...]:
         embed: Any text encoder. Every distinct text is embedded once per adversary.
 
     Returns:
-        One adversary that reads the titles in the post, and a yardstick that reads the query. The yardstick uses the
-        text as the task intends, and shows how much signal the pools leave to a simple system.
+        One adversary that reads the titles in the post, two that compare the candidates of a pool with each other, and
+        a yardstick that reads the query. The yardstick uses the text as the task intends, and shows how much signal the
+        pools leave to a simple system.
     """
     return (
         Adversary(
@@ -30,6 +26,7 @@ def embedding_adversaries(embed: Embed) -> tuple[Adversary, ...]:
             "Candidates closest in meaning to a title in the post come first (cosine, best match).",
             lambda threads: _nearest(threads, embed, lambda thread: thread.submission_entities),
         ),
+        *resemblance_adversaries(embed, "in meaning"),
         Adversary(
             "like the query", "honest signal", "thread",
             "Not an artefact but a yardstick: candidates closest in meaning to the query come first (cosine).",
@@ -41,9 +38,7 @@ def embedding_adversaries(embed: Embed) -> tuple[Adversary, ...]:
 def _nearest(threads: Sequence[Thread], embed: Embed, texts: Callable[[Thread], Sequence[str]]) -> Weights:
     distinct = dict.fromkeys(text for thread in threads for text in (*texts(thread), *thread.candidates))
     row = {text: i for i, text in enumerate(distinct)}
-    vectors = np.asarray(embed(list(distinct)), dtype=np.float64)
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    vectors = unit_vectors(embed, list(distinct))
 
     def weigh(thread: Thread) -> list[float]:
         anchors = [row[text] for text in texts(thread)]

@@ -8,7 +8,7 @@ from .adversary import Reads, Route
 from .faults import Collision, LeftOver
 from .results import AdversaryResult, EffectSize, LeakVerdict, Status
 
-# Twenty adversaries by three measures, two-sided, at 5 % in all (Bonferroni) require |z| of 3.3; rounded up.
+# 26 adversaries by three measures, two-sided, at 5 % in all (Bonferroni) require |z| of 3.4; rounded up.
 LEAK_Z = 3.5
 
 _RULES: dict[Reads, str] = {

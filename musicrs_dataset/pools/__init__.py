@@ -9,6 +9,7 @@ from __future__ import annotations
 from .balanced import balanced_pools
 from .files import read_pools, with_pools, write_pools
 from .fresh import corpus_of, fresh_pools, read_corpus
+from .grouped import grouped_pools
 from .paper import paper_pools
 from .poolset import DESIGNS, DISTRACTORS, Design, PoolSet, SubredditPools, draw_pools
 
@@ -22,6 +23,7 @@ __all__ = [
     "corpus_of",
     "draw_pools",
     "fresh_pools",
+    "grouped_pools",
     "paper_pools",
     "read_corpus",
     "read_pools",

@@ -18,6 +18,7 @@ from musicrs_dataset.audit import leakage_features as features
 from musicrs_dataset.audit.adversary import rankings
 from musicrs_dataset.audit.faults import collisions, evenness, left_overs, shared_entities
 from musicrs_dataset.audit.report import Subject, html, markdown, to_dict, write_report
+from musicrs_dataset.audit.resemblance import resemblance_adversaries, spelling_vectors
 from musicrs_dataset.records import Thread
 from musicrs_metric.errors import UserError
 
@@ -119,10 +120,46 @@ def test_an_embedder_may_be_handed_in() -> None:
         return vectors
 
     row = thread("t", ["none", "far", "near"], query="query", submission_entities=("asked",))
-    like_asked, like_query = embedding_adversaries(embed)
+    like_asked, _, _, like_query = embedding_adversaries(embed)
     assert like_query.weigh([row])[0] == pytest.approx([0, np.cos(np.deg2rad(80)), np.cos(np.deg2rad(10))])
     assert rankings([row], like_asked.weigh([row]), None)[0] == ["far", "near", "none"]
     assert like_asked.weigh([replace(row, submission_entities=())])[0] == [0, 0, 0]
+
+
+def test_candidates_are_compared_with_each_other() -> None:
+    # Four directions on a circle. Each row of cosines, best three of the others averaged, is computed by hand.
+    angle = {"a": 0.0, "b": 60.0, "c": 90.0, "d": 180.0, "e": 90.0}
+
+    def embed(texts: Sequence[str]) -> npt.NDArray[np.floating]:
+        turned = np.deg2rad([angle[text] for text in texts])
+        vectors: npt.NDArray[np.floating] = 5 * np.stack([np.cos(turned), np.sin(turned)], axis=1)
+        return vectors
+
+    alone, less = resemblance_adversaries(embed, "in meaning")
+    row = thread("t", ["a", "b", "c", "d"])
+    half, far = np.cos(np.deg2rad(60)), np.cos(np.deg2rad(30))
+    nearest = [(half + 0 - 1) / 3, (half + far - half) / 3, (0 + far + 0) / 3, (-1 - half + 0) / 3]
+    assert alone.weigh([row])[0] == pytest.approx(nearest)
+    assert alone.weigh([thread("t", ["a"])])[0] == [0]
+    # The other pool of the subreddit adds e. The mean vector of a to e: ((1 + 1/2 - 1) / 5, (sin 60 + 2) / 5).
+    mean_x, mean_y = half / 5, (far + 2) / 5
+    common = [mean_x, half * mean_x + far * mean_y, mean_y, -mean_x]
+    other = [thread("u", ["a", "e"]), thread("m", ["d"], subreddit="metal")]
+    assert less.weigh([row, *other])[0] == pytest.approx(np.subtract(nearest, common))
+    assert (alone.reads, less.reads) == ("thread", "pools")
+
+
+def test_spelling_needs_no_model() -> None:
+    # Normal forms " so what " and " so who ": trigrams of 9 and 8 characters, 4 shared (" so", "so ", "o w", " wh").
+    first, second, same = spelling_vectors(["So What", "so who", "SO WHAT"])
+    assert first.tolist() == same.tolist()
+    assert (first.sum(), second.sum(), np.minimum(first, second).sum()) == (7, 6, 4)
+
+
+def test_groups_are_candidates_of_the_same_pools() -> None:
+    # a and b are always together, c joins them in one pool, d is alone in another subreddit.
+    threads = [thread("t", ["a", "b", "c"]), thread("u", ["a", "b"]), thread("m", ["a", "d"], subreddit="metal")]
+    assert features.group_size(threads) == [[2, 2, 1], [2, 2], [2, 2]]
 
 
 def test_faults_are_named_with_their_thread() -> None:

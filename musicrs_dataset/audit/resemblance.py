@@ -1,0 +1,96 @@
+"""Adversaries that compare the candidates of a pool with each other, without the query.
+
+The relevant candidates of a thread resemble each other, because one community named them for one query. Among random
+distractors they are a cluster. A system that sees the whole pool at once can find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from musicrs_metric.matching import normalise
+
+from ..records import Thread
+from .adversary import Adversary, Weights
+
+# Texts to vectors of shape (n, d). They are scaled to unit length here.
+Embed = Callable[[Sequence[str]], npt.NDArray[np.floating]]
+
+_NEAREST = 3
+_GRAM, _DIMENSIONS = 3, 1024
+
+
+def resemblance_adversaries(embed: Embed, kind: str) -> tuple[Adversary, ...]:
+    """Declare the adversaries on the likeness of candidates to each other.
+
+    Args:
+        embed: Any text encoder.
+        kind: Kind of likeness, for names: `in spelling`, `in meaning`.
+
+    Returns:
+        Two adversaries: one reads the pool alone, the other one also the pools of the subreddit.
+    """
+    return (
+        Adversary(
+            f"like other candidates {kind}", "likeness of candidates", "thread",
+            f"Candidates closest {kind} to the {_NEAREST} nearest others of the pool come first (mean cosine).",
+            lambda threads: _resemblance(threads, embed, less_subreddit=False),
+        ),
+        Adversary(
+            f"like this pool {kind}", "likeness of candidates", "pools",
+            "The same, less the mean likeness to all candidates of the subreddit.",
+            lambda threads: _resemblance(threads, embed, less_subreddit=True),
+        ),
+    )  # fmt: skip
+
+
+def spelling_vectors(texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return counts of character trigrams of the normal forms, hashed to 1,024 dimensions. Needs no model."""
+    vectors = np.zeros((len(texts), _DIMENSIONS))
+    for vector, text in zip(vectors, texts, strict=True):
+        for place in _places(text):
+            vector[place] += 1
+    return vectors
+
+
+@cache
+def _places(text: str) -> tuple[int, ...]:
+    padded = f" {normalise(text)} "
+    return tuple(crc32(padded[i : i + _GRAM].encode()) % _DIMENSIONS for i in range(len(padded) - _GRAM + 1))
+
+
+def unit_vectors(embed: Embed, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Embed texts, and scale the vectors to unit length. The zero vector stays."""
+    vectors = np.asarray(embed(texts), dtype=np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+
+
+def _resemblance(threads: Sequence[Thread], embed: Embed, *, less_subreddit: bool) -> Weights:
+    distinct = list(dict.fromkeys(candidate for thread in threads for candidate in thread.candidates))
+    row = {candidate: i for i, candidate in enumerate(distinct)}
+    vectors = unit_vectors(embed, distinct)
+    names: dict[str, dict[int, None]] = {}
+    for thread in threads:
+        names.setdefault(thread.subreddit, {}).update(dict.fromkeys(row[c] for c in thread.candidates))
+    means = {subreddit: vectors[list(rows)].mean(axis=0) for subreddit, rows in names.items()}
+
+    def weigh(thread: Thread) -> list[float]:
+        pool = vectors[[row[candidate] for candidate in thread.candidates]]
+        if len(pool) < 2:
+            return [0.0] * len(pool)
+        likeness = pool @ pool.T
+        np.fill_diagonal(likeness, -np.inf)
+        nearest = min(_NEAREST, len(pool) - 1)
+        weights = np.sort(likeness, axis=1)[:, -nearest:].mean(axis=1)
+        if less_subreddit:
+            weights = weights - pool @ means[thread.subreddit]
+        result: list[float] = weights.tolist()
+        return result
+
+    return [weigh(thread) for thread in threads]
