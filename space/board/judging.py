@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from musicrs_metric.compare import HEADLINE, System
+from musicrs_metric.compare.standings import measure_alone
 from musicrs_metric.hits import Hits, hits_from_strings
 from musicrs_metric.measures import measure
 from musicrs_metric.runs.predictions import Prediction, rankings_for
@@ -37,6 +39,7 @@ def judge(predictions: Sequence[Prediction], design: PoolDesign) -> Judged:
         no_audio=np.array([thread in silent for thread in references.thread_ids], dtype=bool),
         outcomes=Counter(prediction.outcome for prediction in predictions),
         answered=_answered(predictions),
+        alone=measure_alone(System("", table), HEADLINE),
     )
 
 
