@@ -240,7 +240,7 @@ def test_labels_look_different() -> None:
     names = ("Base", "Ba\u200dse", "Base\ufe0f", "chance", "Chance")
     sent = [submission(ranked(at), at=at, name=name) for at, name in enumerate(names)]
     assert labels(sent) == [
-        "Base, query", "Ba\u200dse, query (2)", "Base\ufe0f, query (3)", "chance, query", "Chance, query",
+        "Base, query", "Ba\u200dse, query (2)", "Base\ufe0f, query (3)", "chance, query", "Chance, query (2)",
     ]  # fmt: skip
 
 
@@ -388,7 +388,7 @@ def test_identical_predictions_are_named(board: Board, settings: LeaderboardSett
     service, upload = LeaderboardService(settings, board), jsonl(toy_lines(ranked(8)))
     assert service.submit(upload, replace(FORM, name="Ferry"), caller="a").warnings == ()
     other = replace(FORM, name="New", modality="audio_only")
-    assert service.submit(upload, other, caller="a").warnings == ("identical to Ferry: the same rankings",)
+    assert service.submit(upload, other, caller="a").warnings == ("identical to Ferry: same ranks of relevant titles",)
     service.submit(jsonl(toy_lines(ranked(9))), replace(FORM, name="Third"), caller="a")
     copies = {row.label: row.identical_to for row in board.snapshot().rows}
     assert copies == {"Ferry": ("New",), "New": ("Ferry",), "Third": ()}
