@@ -141,6 +141,16 @@ class LeaderboardService:
         """
         return [plain_row(row, details=details) for row in table_rows(self.board, query)]
 
+    def existing_key(self, key: str) -> str:
+        """Return the key of a row.
+
+        Raises:
+            UserError: There is no such row.
+        """
+        if self.board.row(key) is None:
+            raise UserError(f"found no row {show(key)} on the leaderboard; it may have been removed")
+        return key
+
     def predictions(self, key: str) -> str:
         """Return the predictions of a row as the text of a prediction file, to compute its scores again.
 
@@ -218,6 +228,7 @@ def _details(row: TableRow) -> dict[str, Any]:
     entry, scores = submission.entry, submission.scores
     return {
         "pools": submission.design,
+        "other_data": submission.other_data,
         "link": entry.link,
         "description": entry.description,
         "partial": entry.partial,

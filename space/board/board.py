@@ -20,7 +20,7 @@ from ..store.files import file_name
 from ..submission import Submission, SubmissionEntry
 from .cache import Cache
 from .data import LeaderboardData, PoolDesign
-from .judging import judge
+from .judging import judge, still_valid
 from .labels import labels
 from .ranking import Member, Standings, StandingsCache
 from .rows import Judged, SubmissionRow
@@ -147,7 +147,7 @@ class Board:
         aside = list(stored.set_aside)
         for entry in stored.entries:
             try:
-                design = self.data.of(entry.card.fingerprint)
+                design = self.data.for_card(entry.card)
                 judged_entries.append((entry, design, self._judge(entry, design)))
             except UserError as error:
                 aside.append(SetAside(file_name(entry.key), str(error)))
@@ -157,7 +157,14 @@ class Board:
                 _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
         names = labels([entry for entry, _, _ in judged_entries])
         rows = [
-            SubmissionRow(entry=entry, label=label, design=design.name, judged=judged, standings={})
+            SubmissionRow(
+                entry=entry,
+                label=label,
+                design=design.name,
+                judged=judged,
+                standings={},
+                other_data=design.other_data(entry.card.fingerprint),
+            )
             for (entry, design, judged), label in zip(judged_entries, names, strict=True)
         ]
         rows = _with_relations(rows)
@@ -172,7 +179,10 @@ class Board:
             submission = self.store.get(entry.key)
             if submission is None:
                 raise UserError("its predictions cannot be read")
-            judged = judge(submission.predictions, design)
+            predictions = submission.predictions
+            if design.other_data(entry.card.fingerprint):
+                predictions = still_valid(predictions, design)
+            judged = judge(predictions, design)
             self._cache.save(entry.key, design, judged)
         self._judged[entry.key] = judged
         return judged
@@ -203,6 +213,8 @@ def _with_relations(rows: Sequence[SubmissionRow]) -> list[SubmissionRow]:
 def _why_unranked(row: SubmissionRow, first: SubmissionRow) -> str | None:
     if row.entry.partial:
         return "partial"
+    if row.other_data and row.scores.n_missing:
+        return "predictions for another version of the data, and for fewer threads"
     if row.entry.card.extra.get("control"):
         return "control run"
     # The row that arrived first keeps its rank. Otherwise a copy of a public file could take it away.

@@ -61,6 +61,7 @@ class SubmissionRow:
             the same.
         peers: Number of the ranked rows among these.
         identical_to: Labels of the other rows whose relevant titles have the same ranks in every thread.
+        other_data: Statement that the predictions were made on another version of the data; None if they were not.
         unranked: Reason why the row is not ranked: it is partial, a control run, or identical to an earlier row. None
             for a ranked row.
     """
@@ -73,6 +74,7 @@ class SubmissionRow:
     peers: int = 1
     identical_to: tuple[str, ...] = ()
     unranked: str | None = None
+    other_data: str | None = None
 
     @property
     def key(self) -> str:

@@ -175,6 +175,8 @@ def _system(row: TableRow, address: Address) -> Html:
         "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
     )
     partial = tag("span", "partial", class_="badge") if entry.partial else None
+    if row.submission.other_data:
+        facts.append("older data")
     if row.submission.unranked not in (None, "partial"):
         facts.append("not ranked")
     return join(name, " ", partial, tag("small", " · ".join(facts), join(" · ", page) if page else None))

@@ -209,10 +209,10 @@ def test_designs_have_boards_of_their_own(board: Board, store: LocalStore, data:
     wider = data.design("wider")
     store.put(submission(at=1))
     store.put(submission(ranked(0, wider), at=2, fingerprint=wider.fingerprint))
-    store.put(submission(at=3, name="Foreign", fingerprint="f" * 64))
+    store.put(submission([Prediction("t3_z", ("Ash",))], at=3, name="Foreign", fingerprint="f" * 64))
     snapshot = board.snapshot()
     assert [len(snapshot.of(name)) for name in ("published", "wider")] == [1, 1]
-    assert "(fingerprint ffffffffffff), which this leaderboard does not have" in snapshot.set_aside[0].reason
+    assert "0 of 1 threads" in snapshot.set_aside[0].reason
 
 
 def test_predictions_for_threads_that_are_gone(board: Board, store: LocalStore) -> None:

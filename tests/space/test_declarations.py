@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.read import score_predictions
 from space.board.board import Board
+from space.board.data import LeaderboardData, PoolDesign
 from space.board.labels import labels
 from space.intake import IntakeError, take
 from space.look_alikes import why_refused
 from space.settings import Limits
 from space.store.local import LocalStore
 
-from .toy import FORM, jsonl, lines, ranked, submission, toy_data
+from .toy import FORM, POOLS, jsonl, lines, ranked, submission, toy_data
+from .toy import references as references_with
 
 REFUSED = [
     "CLAP", "clap", "CLAP (reported)", "Anything (Reported)", "Qwen2.5-Omni-7B", "CL\u0410P", "F\u0435rry",
@@ -82,3 +86,24 @@ def test_junk_rows_change_no_verdict(tmp_path: Path) -> None:
             assert now.chance == standing.chance
             better = sum(other[metric].mean > standing.mean for name, other in after.items() if name not in before)
             assert better or now.group == standing.group
+
+
+def test_a_changed_dataset_keeps_the_rows(tmp_path: Path) -> None:
+    """One label less, one thread gone: rows are scored again, state their data, and unscorable ones are set aside."""
+    store = LocalStore(tmp_path / "submissions")
+    for at in range(3):
+        store.put(submission(ranked(at), at=at, name=f"System {at}"))
+    store.put(submission([Prediction("t3_a", ("Nothing", "Nobody"))], at=4, name="Other pools"))
+    assert len(Board(toy_data(), store, tmp_path).snapshot().rows) == 4
+    genre, pool, right = POOLS["t3_e"]
+    changed = POOLS | {"t3_e": (genre, pool, right.split()[0])}
+    del changed["t3_f"]
+    references = references_with(changed)
+    data = LeaderboardData("toy", (PoolDesign("published", references, ("query_only",)),))
+    snapshot = Board(data, store, tmp_path).snapshot()
+    assert [row.label for row in snapshot.rows] == [f"System {at}" for at in range(3)]
+    for at, row in enumerate(snapshot.rows):
+        assert row.other_data is not None
+        assert row.unranked is None
+        assert row.scores.values == score_predictions(ranked(at)[:-1], references).scores.values
+    assert "0 of 2" in snapshot.set_aside[0].reason
