@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.utils import LRUCache
 from starlette.middleware import Middleware
 
 from musicrs_metric.errors import UserError
@@ -27,6 +28,7 @@ from .web.public import PublicRoutes
 from .web.submit_form import SubmitPanel
 
 _FOLDER = Path(__file__).parent
+_PENDING_ANSWERS = 256
 _HOUR_S = 3_600  # age at which gradio deletes an upload from the disk; submissions are in the store
 
 
@@ -95,6 +97,8 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
             event(answer, None, outputs, trigger_mode="multiple", **options).then(None, js="() => space.shown()")
         expose(service)
     blocks.queue(max_size=None, default_concurrency_limit=None)
+    # Gradio keeps the answers of 2,000 calls that nobody fetches.
+    blocks._queue.pending_messages_per_session = LRUCache(_PENDING_ANSWERS)
     return blocks
 
 

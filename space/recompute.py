@@ -11,7 +11,7 @@ from musicrs_metric.scoring import Scores
 
 from .board.cache import Cache
 from .board.data import LeaderboardData
-from .board.judging import judge
+from .board.judging import judge, still_valid
 from .store import SetAside, SubmissionStore
 from .store.files import file_name
 from .submission import SubmissionEntry
@@ -72,11 +72,14 @@ def recompute(
     for done, entry in enumerate(entries):
         step(done, len(entries))
         try:
-            design = data.of(entry.card.fingerprint)
+            design = data.for_card(entry.card)
             submission = store.get(entry.key)
             if submission is None:
                 raise UserError("its predictions cannot be read")
-            now = judge(submission.predictions, design)
+            predictions = submission.predictions
+            if design.other_data(entry.card.fingerprint):
+                predictions = tuple(still_valid(predictions, design))
+            now = judge(predictions, design)
         except UserError as error:
             aside.append(SetAside(file_name(entry.key), str(error)))
             continue

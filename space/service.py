@@ -141,6 +141,16 @@ class LeaderboardService:
         """
         return [plain_row(row, details=details) for row in table_rows(self.board, query)]
 
+    def existing_key(self, key: str) -> str:
+        """Return the key of a row.
+
+        Raises:
+            UserError: There is no such row.
+        """
+        if self.board.row(key) is None:
+            raise UserError(f"found no row {show(key)} on the leaderboard; it may have been removed")
+        return key
+
     def predictions(self, key: str) -> str:
         """Return the predictions of a row as the text of a prediction file, to compute its scores again.
 
@@ -173,12 +183,16 @@ class LeaderboardService:
         except Exception:  # the submission is stored, and the sender must learn this in any case
             _LOG.exception("the leaderboard cannot be updated")
             row = None
-        copies = () if row is None else tuple(f"identical to {label}: the same rankings" for label in row.identical_to)
+        copies = (
+            ()
+            if row is None
+            else tuple(f"identical to {label}: same ranks of relevant titles" for label in row.identical_to)
+        )
         return Submitted(receipt, row, (*taken.warnings, *copies))
 
 
 def plain_row(row: TableRow, *, details: bool = True) -> dict[str, Any]:
-    """Return a row of the table as plain JSON types. Unknown values are Nstanding.
+    """Return a row of the table as plain JSON types. Unknown values are None.
 
     Args:
         row: The row.
@@ -195,6 +209,7 @@ def plain_row(row: TableRow, *, details: bool = True) -> dict[str, Any]:
         "audio_coverage": row.audio_coverage,
         "n": row.n,
         "n_peers": None if row.submission is None else row.submission.peers,
+        "unranked": None if row.submission is None else row.submission.unranked,
     }
     measures = MEASURES if details else HEADLINE
     values = {name: row.values[name] for name in measures if name in row.values}
@@ -213,6 +228,7 @@ def _details(row: TableRow) -> dict[str, Any]:
     entry, scores = submission.entry, submission.scores
     return {
         "pools": submission.design,
+        "other_data": submission.other_data,
         "link": entry.link,
         "description": entry.description,
         "partial": entry.partial,

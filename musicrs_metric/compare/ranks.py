@@ -1,12 +1,17 @@
-"""Ranks, intervals of ranks, and rank groups: systems that the tests cannot separate from the best of the group."""
+"""Ranks, intervals of ranks, and rank groups: systems that the tests cannot separate from the best of the group.
+
+A comparison tests all pairs of its systems (`rank_groups`). A leaderboard compares with the best only
+(`groups_with_best`), because anyone can add rows to it, and a family of all pairs would grow with every row.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from ..intervals import CONFIDENCE
 from ..measures import Floats
-from .significance import ROUNDING
+from .significance import ROUNDING, paired_p
 
 Ints = npt.NDArray[np.int64]
 
@@ -73,4 +78,39 @@ def rank_groups(means: Floats, different: npt.NDArray[np.bool_]) -> Ints:
         number += 1
         best = left[np.argmax(means[left])]
         group[left[~different[best, left]]] = number
+    return group
+
+
+def groups_with_best(values: Floats, level: float = 1 - CONFIDENCE) -> Ints:
+    """Sort systems into groups by comparison with the best of each group.
+
+    The systems are visited from the best to the worst. A system leaves the group if the paired t test against its best
+    has p * m <= level. m is the number of better systems that have stayed in the group. The systems that leave form the
+    next group in the same way. The group of a system therefore depends on better systems only: a system that is worse
+    never changes it. The best of many equal systems is best by luck. m corrects for this: a system that is as good as
+    any other leaves group 1 with a probability of at most `level` (see `tests/metric/test_with_best.py`).
+
+    Background: Hsu (1996), Multiple Comparisons: Theory and Methods, chapter 4, for comparisons with the best. Zhao,
+    Small and Su (2019, doi:10.1080/01621459.2018.1497499) for a correction that counts only tests in one direction.
+
+    Args:
+        values: Shape (n, s): values of s systems on n threads. Of equal means the first leads.
+        level: Level of the tests.
+
+    Returns:
+        Shape (s,): the group of each system, 1 = not separated from the best.
+    """
+    left = np.argsort(-values.mean(axis=0).round(9), kind="stable")
+    group = np.zeros(values.shape[1], dtype=np.int64)
+    number = 0
+    while left.size:
+        number += 1
+        p = paired_p(values[:, left[:1]] - values[:, left[1:]])
+        stays = np.ones(left.size, dtype=bool)
+        contenders = 1
+        for place, value in enumerate(p.tolist(), 1):
+            stays[place] = value * contenders > level
+            contenders += bool(stays[place])
+        group[left[stays]] = number
+        left = left[~stays]
     return group

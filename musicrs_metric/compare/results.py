@@ -48,7 +48,8 @@ class Standing:
         chance: The system against chance; None if pools are unknown, or no thread has a prediction.
         rank: 1 = best; equal means share the better rank.
         rank_interval: Bootstrap interval of the rank; None if the threads are too few.
-        group: 1 = statistically tied with the best (`musicrs_metric.compare.ranks.rank_groups`).
+        group: 1 = statistically tied with the best (`rank_groups` and `groups_with_best` of
+            `musicrs_metric.compare.ranks`).
     """
 
     system: str

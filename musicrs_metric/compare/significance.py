@@ -10,11 +10,13 @@ doi:10.1145/3331184.3331259) compare these tests on retrieval runs.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import UserError
+from ..intervals import RESAMPLES
 from ..measures import Floats
 
 # Sums, means and spreads of values in [0, 1] that are closer than this differ by rounding only.
@@ -96,6 +98,31 @@ def sign_flip_p(flipped: Floats, observed: Floats) -> Floats:
     as_far = (np.abs(flipped) >= np.abs(observed) - ROUNDING).sum(axis=0)
     p: Floats = (as_far + 1) / (len(flipped) + 1)
     return p
+
+
+def paired_p(differences: Floats) -> Floats:
+    """Return the p value of the paired t test of each column, or of the sign-flip test if t is undefined.
+
+    Args:
+        differences: Shape (n, p): one row per thread.
+
+    Returns:
+        Shape (p,). 1 for a column of zeros, such as the difference of two copies of one file.
+    """
+    p = t_test(differences).p
+    undefined = np.isnan(p)
+    if undefined.any():
+        # The difference is the same on every thread: none at all, or a number whose size does not matter to the test.
+        is_none = np.abs(differences.mean(axis=0)) <= ROUNDING
+        p[undefined] = np.where(is_none[undefined], 1.0, _p_of_constant(len(differences)))
+    return p
+
+
+@cache
+def _p_of_constant(n: int) -> float:
+    """Return the sign-flip p value of a difference that is the same on n threads and is not 0."""
+    ones = np.ones((n, 1))
+    return float(sign_flip_p(flipped_sums(ones, flips=RESAMPLES, seed=0), ones.sum(axis=0))[0])
 
 
 def holm(p: Floats) -> Floats:

@@ -1,27 +1,78 @@
 """Standings: mean, interval, verdict against chance, rank and rank group of each system.
 
-`metric_standings` serves comparisons and leaderboards. A comparison computes for every pair its interval, sign flips
-and effects. Their cost grows with the square of the number of systems, so a leaderboard of hundreds of rows computes
-only what its standings need: one paired t test per pair (`standings`). Signs are flipped only if t is undefined. The
-results are the same: tests, Holm's correction over all pairs, groups and intervals. With more rows each test must be
-stricter, so that groups widen as a leaderboard grows. The verdict against chance depends on no other row.
+`metric_standings` serves comparisons, which test every pair of a few systems. `standings` serves leaderboards, on which
+anyone can add rows. What belongs to a row alone (`measure_alone`) is computed once per row. Rank and rank group compare
+the rows (`musicrs_metric.compare.ranks.groups_with_best`): the group of a row depends only on rows with a higher score.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..intervals import CONFIDENCE, RESAMPLES, SCORES, Resamples, interval_ends, resample, why_no_interval
 from ..measures import Floats
 from .against_chance import against_chance
-from .ranks import rank_bounds, rank_groups, ranks
+from .ranks import groups_with_best, rank_bounds, rank_groups, ranks
 from .results import AgainstChance, Bounds, Standing
-from .significance import ROUNDING, flipped_sums, holm, sign_flip_p, t_test
 from .systems import Mask, System, common_threads
+
+# Resamples for the intervals of ranks. Unlike the ends of an interval, a rank needs no more.
+RANK_RESAMPLES = 1_000
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Statistics of one system that do not depend on other systems.
+
+    Attributes:
+        draws: Shape (resamples, m): means of the resamples of the threads, for the intervals of ranks.
+        interval: Interval of each of the m measures; None if the threads are too few.
+        chance: The verdict against chance of each measure.
+    """
+
+    draws: Floats
+    interval: tuple[Bounds | None, ...]
+    chance: tuple[AgainstChance | None, ...]
+
+
+def measure_alone(
+    system: System, metrics: Sequence[str], *, chosen: Mask | None = None, resamples: int = RESAMPLES
+) -> Alone:
+    """Compute the statistics of one system.
+
+    Args:
+        system: The system; its table has chance levels.
+        metrics: Measures of its table.
+        chosen: Shape (n,): threads that count; None for all.
+        resamples: Resamples of the intervals.
+    """
+    counted = np.ones(len(system.table.hits), dtype=bool) if chosen is None else chosen
+    if system.table.chance is None:
+        raise ValueError("standings need the pools; expected a table with chance levels")
+    values = _columns(system, metrics, counted)
+    levels = np.stack([system.table.chance[metric][counted] for metric in metrics], axis=1)
+    drawn = resample(np.concatenate([values, levels], axis=1), resamples=resamples, seed=0)
+    m = len(metrics)
+    low, high = interval_ends(values, Resamples(drawn.means[:, :m], drawn.unseen), CONFIDENCE, SCORES)
+    gaps = drawn.means[:, :m] - drawn.means[:, m:]
+    chance = [
+        against_chance(
+            metric,
+            [system],
+            (values - levels)[:, [j]],
+            Resamples(gaps[:, [j]], drawn.unseen),
+            counted,
+            confidence=CONFIDENCE,
+            seed=0,
+        )[0]
+        for j, metric in enumerate(metrics)
+    ]
+    intervals = (bounds_or_none(*ends) for ends in zip(low, high, strict=True))
+    return Alone(drawn.means[:RANK_RESAMPLES, :m].astype(np.float32), tuple(intervals), tuple(chance))
 
 
 def standings(
@@ -29,15 +80,15 @@ def standings(
     metrics: Sequence[str],
     *,
     chosen: Mask | None = None,
-    resamples: int = RESAMPLES,
+    alone: Sequence[Alone] | None = None,
 ) -> list[dict[str, Standing]]:
-    """Rank systems that read the same on the same data.
+    """Rank systems that read the same on the same data, by comparison with the best.
 
     Args:
         peers: At least one system; all over the same n threads, with pools.
         metrics: Measures of their tables.
         chosen: Shape (n,): threads to rank on; None for all.
-        resamples: Resamples of the intervals.
+        alone: Their statistics on the same threads and measures, if they are known.
 
     Returns:
         Metric to standing, for every system in the order given.
@@ -45,30 +96,30 @@ def standings(
     Raises:
         UserError: scipy is not installed.
     """
-    table = peers[0].table
-    chosen = np.ones(len(table.hits), dtype=bool) if chosen is None else chosen
-    if table.chance is None:
-        raise ValueError("standings need the pools; expected tables with chance levels")
-    tables = [*(peer.table.values for peer in peers), table.chance]
-    values = np.stack([np.stack([values[metric][chosen] for values in tables], axis=1) for metric in metrics], axis=1)
-    drawn = resample(values.reshape(len(values), -1), resamples=resamples, seed=0)
-    means = drawn.means.reshape(-1, *values.shape[1:])
-    by_metric = []
+    counted = np.ones(len(peers[0].table.hits), dtype=bool) if chosen is None else chosen
+    alone = alone or [measure_alone(peer, metrics, chosen=chosen) for peer in peers]
+    on_common = common_threads(peers)[counted]
+    has_intervals = why_no_interval(int(counted.sum())) is None
+    by_peer: list[dict[str, Standing]] = [{} for _ in peers]
     for j, metric in enumerate(metrics):
-        columns, drawn_columns = np.ascontiguousarray(values[:, j]), np.ascontiguousarray(means[:, j])
-        by_metric.append(
-            metric_standings(
-                metric,
-                peers,
-                columns,
-                Resamples(drawn_columns, drawn.unseen),
-                chosen,
-                different=_different(columns[:, : len(peers)], resamples),
-                confidence=CONFIDENCE,
-                seed=0,
+        values = np.stack([peer.table.values[metric][counted] for peer in peers], axis=1)
+        means = values.mean(axis=0)
+        common_means = values[on_common].mean(axis=0) if on_common.any() else None
+        first, last = rank_bounds(np.stack([one.draws[:, j] for one in alone], axis=1), CONFIDENCE)
+        rank, group = ranks(means), groups_with_best(values)
+        for i, peer in enumerate(peers):
+            by_peer[i][metric] = Standing(
+                system=peer.name,
+                reads=peer.reads,
+                mean=float(means[i]),
+                interval=alone[i].interval[j],
+                common_mean=None if common_means is None else float(common_means[i]),
+                chance=alone[i].chance[j],
+                rank=int(rank[i]),
+                rank_interval=(int(first[i]), int(last[i])) if has_intervals else None,
+                group=int(group[i]),
             )
-        )
-    return [dict(zip(metrics, of_peer, strict=True)) for of_peer in zip(*by_metric, strict=True)]
+    return by_peer
 
 
 def metric_standings(
@@ -137,31 +188,5 @@ def bounds_or_none(low: float, high: float) -> Bounds | None:
     return None if math.isnan(low) else (float(low), float(high))
 
 
-def _different(values: Floats, flips: int) -> Mask:
-    """Test all pairs of columns, row by row of the triangle: the paired t test with Holm's correction."""
-    s = values.shape[1]
-    different = np.zeros((s, s), dtype=bool)
-    if s > 1:
-        p = [_p_values(values[:, [i]] - values[:, i + 1 :], flips) for i in range(s - 1)]
-        a, b = np.triu_indices(s, 1)
-        different[a, b] = different[b, a] = holm(np.concatenate(p)) <= 1 - CONFIDENCE
-    return different
-
-
-def _p_values(differences: Floats, flips: int) -> Floats:
-    """Return the p value of the paired t test of each column, or of the sign-flip test if t is undefined."""
-    p = t_test(differences).p
-    undefined = np.isnan(p)
-    if undefined.any():
-        # The difference is the same on every thread: none at all, as with a file that two teams have sent, or a number
-        # whose size does not matter to the test.
-        is_none = np.abs(differences.mean(axis=0)) <= ROUNDING
-        p[undefined] = np.where(is_none[undefined], 1.0, _p_of_constant(len(differences), flips))
-    return p
-
-
-@cache
-def _p_of_constant(n: int, flips: int) -> float:
-    """Return the sign-flip p value of a difference that is the same on n threads and is not 0."""
-    ones = np.ones((n, 1))
-    return float(sign_flip_p(flipped_sums(ones, flips=flips, seed=0), ones.sum(axis=0))[0])
+def _columns(system: System, metrics: Sequence[str], counted: Mask) -> Floats:
+    return np.stack([system.table.values[metric][counted] for metric in metrics], axis=1)

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from ..store.files import file_name
 from ..submission import Submission, SubmissionEntry
 from .cache import Cache
 from .data import LeaderboardData, PoolDesign
-from .judging import judge
+from .judging import judge, still_valid
 from .labels import labels
 from .ranking import Member, Standings, StandingsCache
 from .rows import Judged, SubmissionRow
@@ -71,7 +71,7 @@ class Board:
 
     def __init__(self, data: LeaderboardData, store: SubmissionStore, cache: Path | None) -> None:
         self.data, self.store = data, store
-        self._cache, self._rank = Cache(cache), StandingsCache(cache)
+        self._cache, self._rank = Cache(cache), StandingsCache()
         self._judged: dict[str, Judged] = {}
         self._updating, self._looking = threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None
@@ -147,7 +147,7 @@ class Board:
         aside = list(stored.set_aside)
         for entry in stored.entries:
             try:
-                design = self.data.of(entry.card.fingerprint)
+                design = self.data.for_card(entry.card)
                 judged_entries.append((entry, design, self._judge(entry, design)))
             except UserError as error:
                 aside.append(SetAside(file_name(entry.key), str(error)))
@@ -157,29 +157,21 @@ class Board:
                 _LOG.warning("set aside: %s: %s", plain(file.file), file.reason)
         names = labels([entry for entry, _, _ in judged_entries])
         rows = [
-            SubmissionRow(entry=entry, label=label, design=design.name, judged=judged, standings={})
+            SubmissionRow(
+                entry=entry,
+                label=label,
+                design=design.name,
+                judged=judged,
+                standings={},
+                other_data=design.other_data(entry.card.fingerprint),
+            )
             for (entry, design, judged), label in zip(judged_entries, names, strict=True)
         ]
+        rows = _with_relations(rows)
         ranked: dict[str, Mapping[str, Standing]] = {}
         for design in self.data.designs:
-            members = [Member(row.key, row.system) for row in rows if row.design == design.name]
-            ranked |= self._rank(members, design)
-        peers = Counter((row.design, row.entry.card.reads) for row in rows)
-        copies: dict[tuple[str, str], list[SubmissionRow]] = defaultdict(list)
-        for row in rows:
-            copies[row.design, row.entry.predictions_hash].append(row)
-        complete = (
-            replace(
-                row,
-                standings=ranked[row.key],
-                peers=peers[row.design, row.entry.card.reads],
-                identical_to=tuple(
-                    copy.label for copy in copies[row.design, row.entry.predictions_hash] if copy is not row
-                ),
-            )
-            for row in rows
-        )
-        return Snapshot(tuple(complete), tuple(aside))
+            ranked |= self._rank([_member(row) for row in rows if row.design == design.name], design)
+        return Snapshot(tuple(replace(row, standings=ranked[row.key]) for row in rows), tuple(aside))
 
     def _judge(self, entry: SubmissionEntry, design: PoolDesign) -> Judged:
         judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)
@@ -187,11 +179,43 @@ class Board:
             submission = self.store.get(entry.key)
             if submission is None:
                 raise UserError("its predictions cannot be read")
-            judged = judge(submission.predictions, design)
+            predictions = submission.predictions
+            if design.other_data(entry.card.fingerprint):
+                predictions = still_valid(predictions, design)
+            judged = judge(predictions, design)
             self._cache.save(entry.key, design, judged)
         self._judged[entry.key] = judged
         return judged
 
 
 def _members(snapshot: Snapshot, design: PoolDesign) -> list[Member]:
-    return [Member(row.key, row.system) for row in snapshot.of(design.name)]
+    return [_member(row) for row in snapshot.of(design.name)]
+
+
+def _member(row: SubmissionRow) -> Member:
+    return Member(row.key, row.system, row.judged.alone, row.unranked is None)
+
+
+def _with_relations(rows: Sequence[SubmissionRow]) -> list[SubmissionRow]:
+    """Add what depends on the other rows: identical rows, the reason against a rank, and the number of ranked peers."""
+    copies: dict[tuple[str, str], list[SubmissionRow]] = defaultdict(list)
+    for row in rows:
+        copies[row.design, row.judged.ranks_hash].append(row)
+    related = []
+    for row in rows:
+        same = copies[row.design, row.judged.ranks_hash]
+        others = tuple(other.label for other in same if other is not row)
+        related.append(replace(row, identical_to=others, unranked=_why_unranked(row, same[0])))
+    peers = Counter((row.design, row.entry.card.reads) for row in related if row.unranked is None)
+    return [replace(row, peers=peers[row.design, row.entry.card.reads]) for row in related]
+
+
+def _why_unranked(row: SubmissionRow, first: SubmissionRow) -> str | None:
+    if row.entry.partial:
+        return "partial"
+    if row.other_data and row.scores.n_missing:
+        return "predictions for another version of the data, and for fewer threads"
+    if row.entry.card.extra.get("control"):
+        return "control run"
+    # The row that arrived first keeps its rank. Otherwise a copy of a public file could take it away.
+    return None if row is first else f"identical to {first.label}"

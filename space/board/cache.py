@@ -16,6 +16,8 @@ import numpy as np
 
 from musicrs_metric.base.files import replacing_derived, strict_json, to_json
 from musicrs_metric.closed_forms import PoolKind
+from musicrs_metric.compare.results import AgainstChance
+from musicrs_metric.compare.standings import Alone
 from musicrs_metric.hits import Hits
 from musicrs_metric.scoring import Answered, Scores
 
@@ -120,9 +122,13 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def _pack(judged: Judged) -> dict[str, Any]:
     outcomes = [[name, count] for name, count in judged.outcomes.items()]
-    words = {"scores": asdict(judged.scores), "outcomes": outcomes, "answered": judged.answered}
+    words: dict[str, Any] = {"scores": asdict(judged.scores), "outcomes": outcomes, "answered": judged.answered}
+    words["alone"] = {
+        "interval": judged.alone.interval,
+        "chance": [result and asdict(result) for result in judged.alone.chance],
+    }
     arrays = {name: getattr(judged.table.hits, name) for name in _PER_THREAD}
-    arrays["no_audio"] = judged.no_audio
+    arrays |= {"no_audio": judged.no_audio, "draws": judged.alone.draws}
     return arrays | {"words": np.frombuffer(to_json(words).encode(), dtype=np.uint8)}
 
 
@@ -143,7 +149,19 @@ def _unpack(arrays: Mapping[str, Any], design: PoolDesign) -> Judged:
         no_audio=arrays["no_audio"],
         outcomes=dict(words["outcomes"]),
         answered=words["answered"],
+        alone=Alone(
+            draws=arrays["draws"],
+            interval=tuple(map(_pair, words["alone"]["interval"])),
+            chance=tuple(
+                result and AgainstChance(**result | {"interval": _pair(result["interval"])})
+                for result in words["alone"]["chance"]
+            ),
+        ),
     )
+
+
+def _pair(ends: list[float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (ends[0], ends[1])
 
 
 def _scores(values: dict[str, Any]) -> Scores:

@@ -13,6 +13,7 @@ from musicrs_metric.errors import UserError, plain, show
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT
 from musicrs_metric.runs.references import References, dataset_folder, load_references
+from musicrs_metric.runs.run_card import RunCard
 from musicrs_metric.scoring import Scores, ThreadTable, summarise, thread_table
 
 PUBLISHED = "published"
@@ -36,6 +37,14 @@ class PoolDesign:
     def fingerprint(self) -> str:
         """Hash by which run cards name the data."""
         return self.references.fingerprint
+
+    def other_data(self, fingerprint: str) -> str | None:
+        """State in words that predictions were made on another version of this data; None for the same version."""
+        if fingerprint == self.fingerprint:
+            return None
+        return (
+            f"Predictions made on another version of the data (fingerprint {fingerprint[:12]}), scored on the current"
+        )
 
     @cached_property
     def unanswered(self) -> ThreadTable:
@@ -86,6 +95,19 @@ class LeaderboardData:
             data = f"data (fingerprint {plain(fingerprint[:12])})"
             raise UserError(f"found predictions for {data}, which this leaderboard does not have")
         return self.by_fingerprint[fingerprint]
+
+    def for_card(self, card: RunCard) -> PoolDesign:
+        """Return the pool design of a stored run: that of its fingerprint, else that of its name.
+
+        A corrected label or pool changes the fingerprint. Rows that were made before are then scored again.
+
+        Raises:
+            UserError: There is no such pool design.
+        """
+        design = self.by_fingerprint.get(card.fingerprint)
+        if design is None and (card.pools or PUBLISHED) in self.names:
+            return self.design(card.pools or PUBLISHED)
+        return design or self.of(card.fingerprint)
 
     @property
     def names(self) -> list[str]:

@@ -58,7 +58,8 @@ def _table(rows: Sequence[TableRow], title: str) -> Table:
         for row in rows
     )
     notes = (
-        f"bold: best; underlined: not significantly different from the best (paired t, Holm over all pairs){AMONG}",
+        f"bold: best; underlined: not significantly different from the best (paired t, corrected for the "
+        f"better systems of the group){AMONG}",
         "reported: results of the paper, which cannot be recomputed",
     )
     heads = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")

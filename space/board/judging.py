@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from musicrs_metric.compare import HEADLINE, System
+from musicrs_metric.compare.standings import measure_alone
+from musicrs_metric.errors import UserError
 from musicrs_metric.hits import Hits, hits_from_strings
+from musicrs_metric.matching import Pool
 from musicrs_metric.measures import measure
 from musicrs_metric.runs.predictions import Prediction, rankings_for
 from musicrs_metric.scoring import ThreadTable, summarise
@@ -37,7 +41,33 @@ def judge(predictions: Sequence[Prediction], design: PoolDesign) -> Judged:
         no_audio=np.array([thread in silent for thread in references.thread_ids], dtype=bool),
         outcomes=Counter(prediction.outcome for prediction in predictions),
         answered=_answered(predictions),
+        alone=measure_alone(System("", table), HEADLINE),
     )
+
+
+def still_valid(predictions: Sequence[Prediction], design: PoolDesign) -> list[Prediction]:
+    """Return the predictions that a changed dataset still has threads for, if their titles are still in the pools.
+
+    Args:
+        predictions: Predictions that were made on another version of the data.
+        design: The current version.
+
+    Raises:
+        UserError: No thread is left, or more than half of the titles are in no pool.
+    """
+    position = design.references.position
+    kept = [prediction for prediction in predictions if prediction.thread_id in position]
+    known = total = 0
+    for prediction in kept:
+        pool = Pool(design.references.candidates[position[prediction.thread_id]])
+        total += len(prediction.ranking)
+        known += sum(pool.resolve(title) is not None for title in prediction.ranking)
+    if not kept or 2 * known <= total:
+        raise UserError(
+            f"found predictions for other data: {len(kept)} of {len(predictions)} threads and {known} of {total} of "
+            "their titles are in the current data"
+        )
+    return kept
 
 
 def table_of(hits: Hits, design: PoolDesign) -> ThreadTable:

@@ -1,27 +1,21 @@
-"""Standings of all rows, cached until the rows, their labels or the code change."""
+"""Standings of the rows of a leaderboard, computed again only where the ranked rows have changed."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from musicrs_metric.base.files import strict_json, to_json
 from musicrs_metric.compare import HEADLINE
-from musicrs_metric.compare.results import AgainstChance, Standing
-from musicrs_metric.compare.standings import standings
+from musicrs_metric.compare.results import Standing
+from musicrs_metric.compare.standings import Alone, measure_alone, standings
 from musicrs_metric.compare.systems import Mask, System
 from musicrs_metric.errors import UserError, show
-from musicrs_metric.runs.run_card import Reads
 
-from .cache import code_version, write_bytes
 from .data import PoolDesign
 
 Standings = Mapping[str, Mapping[str, Standing]]
@@ -29,47 +23,50 @@ Standings = Mapping[str, Mapping[str, Standing]]
 
 
 class Member(NamedTuple):
-    """A row to be ranked.
+    """A row in its section: the rows on the same pools that read the same.
 
     Attributes:
         key: Its key.
-        system: Its label, its values, and its `reads`. Rows are ranked only with rows that read the same.
+        system: Its label, its values, and its `reads`.
+        alone: Its statistics on all threads.
+        is_ranked: False for a row outside of the ranking. It gets a verdict, and is compared with no other row.
     """
 
     key: str
     system: System
+    alone: Alone
+    is_ranked: bool = True
 
 
 class _Known(NamedTuple):
-    """The last standings.
+    """The last standings of a section.
 
     Attributes:
-        state: Hash of the rows, their labels and the code.
+        state: Keys, labels and ranked rows.
         standings: The result.
         made_at: Time of the computation, in seconds of the monotonic clock.
     """
 
-    state: str
+    state: tuple[tuple[str, str, bool], ...]
     standings: Standings
     made_at: float
 
 
 class StandingsCache:
-    """Ranks rows. The last result per pool design, genre and `reads` is kept in memory and on disk.
+    """Ranks rows. The last result per pool design, genre and `reads` is kept in memory.
 
-    Every new submission changes every ranking, and a reader of the table of a genre must not wait for that. Ranks
-    within a genre are therefore those of the last computation, until `renew` replaces them. Ranks on all threads are
-    always current.
+    A reader of the table of a genre must not wait for the ranking after each submission. Ranks within a genre are
+    therefore those of the last computation, until `renew` replaces them. Ranks on all threads are always current.
 
     Args:
-        folder: Folder of the results, which may be deleted at any time; None for no files.
         genre_age_s: Age in seconds from which ranks within a genre are replaced.
     """
 
-    def __init__(self, folder: Path | None, *, genre_age_s: float = 15.0) -> None:
-        self.folder, self.genre_age_s = folder, genre_age_s
-        self._known: dict[str, _Known] = {}
-        self._locks: dict[str, threading.Lock] = {}
+    def __init__(self, *, genre_age_s: float = 15.0) -> None:
+        self.genre_age_s = genre_age_s
+        self._known: dict[tuple[str, str | None, str | None], _Known] = {}
+        self._locks: dict[tuple[str, str | None, str | None], threading.Lock] = defaultdict(threading.Lock)
+        self._of_genre: dict[tuple[str, str], Alone] = {}
 
     def __call__(self, members: Sequence[Member], design: PoolDesign, genre: str | None = None) -> Standings:
         """Rank rows on one pool design.
@@ -85,15 +82,15 @@ class StandingsCache:
         Raises:
             UserError: The data has no such genre.
         """
-        chosen = None if genre is None else _threads_of(design, genre)
+        if genre is not None:
+            _threads_of(design, genre)
         ranked: dict[str, Mapping[str, Standing]] = {}
-        for peers in _by_reads(members):
-            name, state = _file_name(design, genre, peers), _state(peers)
-            with self._locks.setdefault(name, threading.Lock()):  # one of several simultaneous readers computes it
+        for reads, section in _sections(members).items():
+            name = (design.fingerprint, genre, reads)
+            with self._locks[name]:  # one of several simultaneous readers computes it
                 known = self._known.get(name)
-                if known is None or (genre is None and known.state != state):
-                    result = self._load(name, state) or self._rank(peers, chosen, name, state)
-                    known = self._known[name] = _Known(state, result, time.monotonic())
+                if known is None or (genre is None and known.state != _state(section)):
+                    known = self._known[name] = self._rank(section, design, genre)
             ranked |= known.standings
         return ranked
 
@@ -105,63 +102,46 @@ class StandingsCache:
             design: The data.
         """
         for genre in design.genres:
-            for peers in _by_reads(members):
-                name, state = _file_name(design, genre, peers), _state(peers)
+            for reads, section in _sections(members).items():
+                name = (design.fingerprint, genre, reads)
                 known = self._known.get(name)
-                if known is None or known.state == state or time.monotonic() - known.made_at < self.genre_age_s:
+                if known is None or known.state == _state(section) or self._is_recent(known):
                     continue
-                result = self._rank(peers, _threads_of(design, genre), name, state)
-                self._known[name] = _Known(state, result, time.monotonic())
+                self._known[name] = self._rank(section, design, genre)
 
-    def _rank(self, peers: Sequence[Member], chosen: Mask | None, name: str, state: str) -> Standings:
-        ranked = standings([peer.system for peer in peers], HEADLINE, chosen=chosen)
-        result = {peer.key: standing for peer, standing in zip(peers, ranked, strict=True)}
-        if self.folder is not None:
-            plain = {key: {metric: asdict(one) for metric, one in of.items()} for key, of in result.items()}
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                write_bytes(self.folder / name, to_json({"state": state, "standings": plain}).encode())
-            except OSError:  # a disk that cannot be written costs time later, nothing else
-                pass
-        return result
+    def _is_recent(self, known: _Known) -> bool:
+        return time.monotonic() - known.made_at < self.genre_age_s
 
-    def _load(self, name: str, state: str) -> Standings | None:
-        if self.folder is None:
-            return None
-        try:
-            values = strict_json((self.folder / name).read_text(encoding="utf-8"))
-            if values["state"] != state:
-                return None
-            return {
-                key: {metric: _standing(one) for metric, one in of.items()} for key, of in values["standings"].items()
-            }
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, cut off, or of another form
-            return None
+    def _rank(self, section: Sequence[Member], design: PoolDesign, genre: str | None) -> _Known:
+        chosen = None if genre is None else _threads_of(design, genre)
+        result: dict[str, Mapping[str, Standing]] = {}
+        ranked = [member for member in section if member.is_ranked]
+        for family in (ranked, *([member] for member in section if not member.is_ranked)):
+            if family:
+                alone = [self._alone(member, genre, chosen) for member in family]
+                placed = standings([member.system for member in family], HEADLINE, chosen=chosen, alone=alone)
+                result |= {member.key: standing for member, standing in zip(family, placed, strict=True)}
+        return _Known(_state(section), result, time.monotonic())
+
+    def _alone(self, member: Member, genre: str | None, chosen: Mask | None) -> Alone:
+        if genre is None:
+            return member.alone
+        known = self._of_genre.get((member.key, genre))
+        if known is None:
+            known = measure_alone(member.system, HEADLINE, chosen=chosen)
+            self._of_genre[member.key, genre] = known
+        return known
 
 
-def _standing(values: dict[str, Any]) -> Standing:
-    chance = values["chance"] and AgainstChance(**values["chance"] | {"interval": _pair(values["chance"]["interval"])})
-    pairs = {name: _pair(values[name]) for name in ("interval", "rank_interval")}
-    return Standing(**values | pairs | {"chance": chance})
-
-
-def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
-    return None if values is None else (values[0], values[1])
-
-
-def _by_reads(members: Sequence[Member]) -> Iterable[Sequence[Member]]:
-    peers: dict[Reads | None, list[Member]] = defaultdict(list)
+def _sections(members: Sequence[Member]) -> Mapping[str | None, Sequence[Member]]:
+    sections: dict[str | None, list[Member]] = defaultdict(list)
     for member in members:
-        peers[member.system.reads].append(member)
-    return peers.values()
+        sections[member.system.reads].append(member)
+    return sections
 
 
-def _file_name(design: PoolDesign, genre: str | None, peers: Sequence[Member]) -> str:
-    return f"standings-{_digest([design.fingerprint, genre, peers[0].system.reads])[:16]}.json"
-
-
-def _state(peers: Sequence[Member]) -> str:
-    return _digest([code_version(), *([peer.key, peer.system.name] for peer in peers)])
+def _state(section: Sequence[Member]) -> tuple[tuple[str, str, bool], ...]:
+    return tuple((member.key, member.system.name, member.is_ranked) for member in section)
 
 
 def _threads_of(design: PoolDesign, genre: str) -> Mask:
@@ -169,7 +149,3 @@ def _threads_of(design: PoolDesign, genre: str) -> Mask:
     if genre not in labels:
         raise UserError(f"genre {show(genre)}: not in this data, expected one of {', '.join(design.genres)}")
     return np.array([label == genre for label in labels], dtype=bool)
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(to_json(value).encode()).hexdigest()

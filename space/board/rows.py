@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from musicrs_metric.compare.results import Standing
+from musicrs_metric.compare.standings import Alone
 from musicrs_metric.compare.systems import System
 from musicrs_metric.hits import Bools
 from musicrs_metric.runs.predictions import Outcome
@@ -24,6 +29,7 @@ class Judged:
         no_audio: Shape (n,): True for threads for which the system states that it had no audio.
         outcomes: Number of threads per outcome, with None for predictions that state none.
         answered: Mean share of each ranking that the system gave itself; None if it does not state it.
+        alone: Verdict against chance and the draws of its rank, on all threads.
     """
 
     scores: Scores
@@ -31,6 +37,15 @@ class Judged:
     no_audio: Bools
     outcomes: Mapping[Outcome | None, int]
     answered: float | None
+    alone: Alone
+
+    @cached_property
+    def ranks_hash(self) -> str:
+        """Hash of the ranks of the relevant titles. Rows with the same one score the same in every thread."""
+        hits, digest = self.table.hits, hashlib.sha256()
+        for values in (hits.thread, hits.rank, hits.missing):
+            digest.update(np.ascontiguousarray(values).tobytes() + b"|")
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +59,11 @@ class SubmissionRow:
         judged: Values that were computed from its predictions.
         standings: Measure to rank, rank group and verdict against chance, among the rows on the same pools that read
             the same.
-        peers: Number of these rows, with this one.
-        identical_to: Labels of the other rows with the same predictions on the same pools.
+        peers: Number of the ranked rows among these.
+        identical_to: Labels of the other rows whose relevant titles have the same ranks in every thread.
+        other_data: Statement that the predictions were made on another version of the data; None if they were not.
+        unranked: Reason why the row is not ranked: it is partial, a control run, or identical to an earlier row. None
+            for a ranked row.
     """
 
     entry: SubmissionEntry
@@ -55,6 +73,8 @@ class SubmissionRow:
     standings: Mapping[str, Standing]
     peers: int = 1
     identical_to: tuple[str, ...] = ()
+    unranked: str | None = None
+    other_data: str | None = None
 
     @property
     def key(self) -> str:
@@ -63,8 +83,8 @@ class SubmissionRow:
 
     @property
     def is_ranked(self) -> bool:
-        """True if there is another row to rank it with. A row without peers has no rank and no group."""
-        return self.peers > 1
+        """True if it takes part in the ranking and has a peer. Without peers there is no rank and no group."""
+        return self.peers > 1 and self.unranked is None
 
     @property
     def system(self) -> System:

@@ -14,6 +14,7 @@ from musicrs_metric.runs.run_card import RUN_CARD, RunCard, card_from_values
 
 from ..board.data import PUBLISHED, LeaderboardData, PoolDesign
 from ..board.table_rows import CHOICES
+from ..look_alikes import why_refused
 from ..settings import Limits
 from .refusal import FORM, IntakeError, at_field
 from .text import TextError, https_link, one_line, without_contact
@@ -95,7 +96,7 @@ def judge_form(
     """
     from_card = {} if card is None else _card_values(card, limits)
     sent = _SentFields(form, from_card)
-    name = sent.take("name", lambda value: _free_of_contact(value, limits.name, "a name"))
+    name = sent.take("name", lambda value: _name(value, limits))
     choices = {
         **{field: sent.take(field, _choice(options)) for field, options in CHOICES.items()},
         "open_weights": sent.take("open_weights", _yes_or_no),
@@ -191,6 +192,14 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 def _free_of_contact(value: Any, most: int, what: str, *, needed: bool = True) -> str:
     return without_contact(one_line(value, most=most, what=what, needed=needed), what=what)
+
+
+def _name(value: Any, limits: Limits) -> str:
+    name = _free_of_contact(value, limits.name, "a name")
+    reason = why_refused(name)
+    if reason is not None:
+        raise TextError(f"found {show(name)}, but {reason}; choose another name, such as 'My CLAP'")
+    return name
 
 
 def _choice(choices: Sequence[str]) -> Callable[[Any], str]:

@@ -64,7 +64,8 @@ def details(row: SubmissionRow, address: Address) -> Html:
         tag("p", row.entry.description, class_="description", dir="auto") if row.entry.description else None,
         tag("p", "Page: ", out) if (out := outside_link(row.entry.link)) else None,
         tag("p", "Partial: missing threads count as 0.", class_="warn") if row.entry.partial else None,
-        [tag("p", f"Identical to {label}: the same rankings.", class_="warn") for label in row.identical_to],
+        [tag("p", f"Same ranks of relevant titles: {label}.", class_="warn") for label in row.identical_to],
+        tag("p", row.other_data, class_="warn") if row.other_data else None,
         _actions(row, address),
         tag("h3", "Standings"),
         tag("ul", _standing(row)),
@@ -95,7 +96,8 @@ def _standing(row: SubmissionRow) -> Iterator[Html]:
         standing = row.standings.get(metric)
         if standing is None:
             continue
-        text = "no rank, because no other system reads the same"
+        why = row.unranked or "no other ranked system reads the same"
+        text = f"no rank ({why})"
         if row.is_ranked:
             text = f"rank {standing.rank} of {row.peers}"
             if standing.rank_interval:

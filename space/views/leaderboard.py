@@ -61,7 +61,8 @@ def _below(address: Address) -> Html:
         tag(
             "p",
             "Systems are ranked among those that read the same. A system without such peers has no rank. A rank group "
-            "holds the best system and all that a paired test does not separate from it. ",
+            "holds the best system and all that a paired test does not separate from it. Partial rows, control runs "
+            "and copies of earlier rows are not ranked. ",
             tag("a", "How to read the table", href=Address(tab="about", pools=address.pools).to(), data_go=True),
             class_="soft",
         ),

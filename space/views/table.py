@@ -153,7 +153,8 @@ def _rank(standing: Standing | None, row: TableRow) -> Html | str:
     if standing is None:
         return "" if row.kind == "chance" else display_names.NOTHING
     if not row.is_ranked:
-        return tag("span", display_names.NOTHING, title=_ALONE)
+        why = row.submission.unranked if row.submission else None
+        return tag("span", display_names.NOTHING, title=_ALONE if why is None else f"Not ranked: {why}")
     return join(tag("b", standing.rank), tag("small", f"group {standing.group}"))
 
 
@@ -174,6 +175,10 @@ def _system(row: TableRow, address: Address) -> Html:
         "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
     )
     partial = tag("span", "partial", class_="badge") if entry.partial else None
+    if row.submission.other_data:
+        facts.append("older data")
+    if row.submission.unranked not in (None, "partial"):
+        facts.append("not ranked")
     return join(name, " ", partial, tag("small", " · ".join(facts), join(" · ", page) if page else None))
 
 

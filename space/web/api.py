@@ -154,13 +154,14 @@ def expose(service: LeaderboardService) -> None:
             return service.leaderboard(row_query({name: sent[name] for name in FILTERS}), details=details is True)
 
     def predictions(key: str) -> str:
-        """Return the predictions of a row as the text of a predictions.jsonl, to compute its scores again.
+        """Return the URL of the predictions of a row, from the root of the leaderboard, to compute its scores again.
 
         Args:
             key: Key of the row, as in the leaderboard.
         """
+        # The URL and not the file: gradio keeps answers in memory until their caller fetches them.
         with in_one_sentence():
-            return service.predictions(_text(key))
+            return f"/predictions.jsonl?key={service.existing_key(_text(key))}"
 
     for function in (submit, submit_repo, score, leaderboard, predictions):
         gr.api(function, api_name=function.__name__, concurrency_limit=None)

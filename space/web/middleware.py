@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _JSON_FACTOR = 3
 _OTHER_FIELDS = 1_000_000
 _UPLOAD = "/upload"
+_CALLS = ("/call/", "/queue/join")
+_CALLS_PER_COSTLY_CALL = 5  # every call counts, also those that cost little
+_CREDENTIALS = b"access-control-allow-credentials"
 _URL = ("http://", "https://")
 
 
@@ -49,6 +52,7 @@ class RequestLimits:
         limits = service.settings.limits
         self.most = _JSON_FACTOR * limits.upload_bytes + _OTHER_FIELDS
         self._uploads = RateLimit(limits.calls, limits.window_s, "upload")
+        self._calls = RateLimit(_CALLS_PER_COSTLY_CALL * limits.calls, limits.window_s, "call")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it with status 413 or 429."""
@@ -71,15 +75,24 @@ class RequestLimits:
                 raise self._too_large()
             return message
 
-        await self.app(scope, bounded, send)
+        async def without_credentials(message: Message) -> None:
+            """Drop the header that lets pages of other sites read the answers of a signed-in user."""
+            if message["type"] == "http.response.start":
+                headers = [pair for pair in message.get("headers", []) if pair[0].lower() != _CREDENTIALS]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(scope, bounded, without_credentials)
 
     def _check(self, request: Request) -> None:
         stated = request.headers.get("content-length", "")
         if stated.isdecimal() and int(stated[:20]) > self.most:
             raise self._too_large()
-        if request.method == "POST" and request.url.path.rstrip("/").endswith(_UPLOAD):
+        path = request.url.path.rstrip("/")
+        is_call = any(part in path for part in _CALLS)
+        if request.method == "POST" and (is_call or path.endswith(_UPLOAD)):
             try:
-                self._uploads.count(caller_at(self.service, gr.Request(request)))
+                (self._calls if is_call else self._uploads).count(caller_at(self.service, gr.Request(request)))
             except TryLaterError as error:
                 raise HTTPException(429, str(error), {"Retry-After": str(error.wait_s)}) from None
 

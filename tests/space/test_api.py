@@ -201,7 +201,8 @@ def test_scores_without_a_submission(server: Server) -> None:
 def test_predictions_go_home(server: Server) -> None:
     """From what is downloaded anybody computes the same scores."""
     made = server.call("submit", predictions=jsonl(lines(ranked(4))).decode(), **FIELDS)
-    text = server.call("predictions", key=made["key"])
+    with urllib.request.urlopen(server.url.rstrip("/") + server.call("predictions", key=made["key"])) as answer:
+        text = answer.read().decode()
     found = read_prediction_lines(text.encode().splitlines(keepends=True), "here", references())
     assert score_predictions(found, references()).scores.values == made["row"]["values"]
 
