@@ -157,7 +157,7 @@ class MiniLMCatalogue(Retriever):
         from ..embedding.text_embedder import TextEmbedder
 
         self._weights = find_minilm(None)
-        self._embed = TextEmbedder(self._weights, 256, context)
+        self._embed = TextEmbedder(self._weights.encoder(256), context)
         self._vectors = self._embed([item.text or item.id for item in self.items])
 
     @property

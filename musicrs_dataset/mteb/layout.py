@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from musicrs_metric.base.files import write_text
 from musicrs_metric.convert.rankings import title_ids
 from musicrs_metric.errors import UserError, count
-from musicrs_metric.hub.results import yaml_of
+from musicrs_metric.hub.yaml_edit import yaml_of
 
 from ..loading import iter_threads
 from ..records import Clip, Thread
