@@ -46,6 +46,8 @@ class Generative(System):
         self.protocol: Protocol = make_protocol(options, context.modality, context.seed)
         if options.seconds is not None and not self.sends_audio:
             raise UserError(f"--seconds {options.seconds:g}: query_only uses no audio; leave it out")
+        if self.protocol.is_bare and self.sends_audio:
+            raise UserError(f"--normalisation contrast: takes the query only, not {context.modality}; use query_only")
         if self.protocol.is_local and not isinstance(self.language_model, LocalModel):
             raise UserError(f"--protocol {options.protocol}: takes a model in this process; use listwise or titles")
         self._plan: PromptClips | None = None

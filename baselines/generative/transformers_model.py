@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from ..audio_text.checkpoints import HELP, Checkpoint, find_checkpoint, with_wei
 from ..options import option
 from ..run.processes import launched_world
 from ..system import Context, RunFacts
-from .families.prompt_text import without_controls
+from .families.prompt_text import control_pattern
 from .language_model import Allowed, Completion, LocalModel, Logprob, Prompt
 from .loading import choose_dtype, load_pretrained
 from .memory import Memory
@@ -169,7 +170,7 @@ class TransformersModel(LocalModel):
 
     def clean(self, text: str) -> str:
         """Replace control tokens of the tokenizer with spaces."""
-        return without_controls(text, self.tokenizer)
+        return text if self._controls is None else self._controls.sub(" ", text)
 
     def complete(self, prompts: Sequence[Prompt], budget: int) -> list[Completion]:
         """Complete prompts by greedy search, or by beam search if the family sets `beams`."""
@@ -233,6 +234,10 @@ class TransformersModel(LocalModel):
             name: value.to(device, dtype) if value.is_floating_point() else value.to(device)
             for name, value in encoded.items()
         }
+
+    @cached_property
+    def _controls(self) -> re.Pattern[str] | None:
+        return control_pattern(self.tokenizer)
 
     def _completion(self, tokens: list[int], budget: int) -> Completion:
         ends = [index for index, token in enumerate(tokens) if token in self.ends]

@@ -10,18 +10,20 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def without_controls(text: str, tokenizer: Any) -> str:
-    """Replace control tokens in a text, so that no post can end a turn or pose as audio.
+def control_pattern(tokenizer: Any) -> re.Pattern[str] | None:
+    """Return a pattern of the control tokens of a tokenizer, so that no post can end a turn or pose as audio.
+
+    Replace each match with a space: then the text around one cannot become another. A tokenizer may have thousands of
+    control tokens, such as Gemma's, so a model keeps the pattern.
 
     Args:
-        text: Text of the dataset.
         tokenizer: A tokenizer of transformers. All tokens added to its vocabulary count as control tokens.
 
     Returns:
-        The text with a space for each control token, so that the text around one cannot become another.
+        The pattern; None if there are no control tokens.
     """
     tokens = sorted({*tokenizer.get_added_vocab(), *tokenizer.all_special_tokens}, key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, tokens)), " ", text) if tokens else text
+    return re.compile("|".join(map(re.escape, tokens))) if tokens else None
 
 
 def chatml(user: str, system: str | None = None) -> str:

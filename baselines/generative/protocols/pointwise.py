@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from musicrs_dataset.records import Thread
-from musicrs_metric.errors import UserError
 
 from ...system import Task
 from ..language_model import LanguageModel, LocalModel, Prompt
@@ -34,10 +33,6 @@ class Pointwise(Protocol):
     name: ClassVar[ProtocolName] = "pointwise"
     is_local: ClassVar[bool] = True
     is_scored: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.is_bare and self.modality != "query_only":
-            raise UserError(f"--normalisation contrast: takes the query only, not {self.modality}; use query_only")
 
     @property
     def is_bare(self) -> bool:
@@ -85,7 +80,7 @@ class Pointwise(Protocol):
     def _continuations(self, language_model: LocalModel, candidates: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each candidate; a hyphen for an empty title or one of control tokens only."""
         space = " " if self.is_bare else ""  # between the text and its continuation
-        return [
-            language_model.ids(space + candidate) if language_model.ids(candidate) else language_model.ids(f"{space}-")
-            for candidate in candidates
-        ]
+        # A title of control tokens only leaves the space, or nothing.
+        empty = language_model.ids(space)
+        tokens = [language_model.ids(space + candidate) for candidate in candidates]
+        return [ids if ids != empty and ids else language_model.ids(f"{space}-") for ids in tokens]
