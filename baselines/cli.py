@@ -112,6 +112,7 @@ def run(
         card, scored = run_on_catalogue(model, dataset, out, seed=seed, limit=limit, name=name, cache=cache)
         print_run(_console(), card, scored, str(out))
         return
+
     def plan_of(part: Part, folder: Path, name: str | None = None) -> Plan:
         folder_cache = cache or default_cache()
         system = build_system(part.model, part.modality or modality, part.arguments, seed, folder_cache, missing_audio)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from musicrs_metric.base.named_dataset import first_line, load_named, read_installation
 from musicrs_metric.errors import UserError
-from musicrs_metric.runs.references import DEFAULT_DATASET, dataset_folder
+from musicrs_metric.runs.references import CATALOGUE, DEFAULT_DATASET, dataset_folder
 
 from .records import Thread
 from .schema import CONFIGS, DEFAULT_CONFIG, SPLIT, arrow_schema, base_config, from_row
@@ -137,6 +137,11 @@ def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
     import pyarrow
     import pyarrow.parquet
 
+    if (folder / CATALOGUE).is_file():
+        raise UserError(
+            f"{folder}: its systems rank a catalogue, expected a dataset with pools; read the rows with "
+            "`datasets.load_dataset`, or use `baselines run` and the commands of musicrs_metric"
+        )
     if config not in config_names(folder):  # so that it is neither a pattern nor a path
         raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
     shards = sorted((folder / config).glob(f"{SPLIT}-*.parquet"))

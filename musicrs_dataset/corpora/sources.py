@@ -11,12 +11,12 @@ from musicrs_metric.errors import UserError
 from .record import CatalogueSource, PoolSource
 
 READERS = {
-    "cpcd": "cpcd:read_cpcd",
-    "challenge2026": "challenge2026:read_challenge2026",
-    "inspired": "he2023:read_inspired",
-    "redial": "he2023:read_redial",
-    "reddit-movie": "he2023:read_reddit_movie",
-    "jsonl": "own:read_own",
+    "cpcd": "musicrs_dataset.corpora.cpcd:read_cpcd",
+    "challenge2026": "musicrs_dataset.corpora.challenge2026:read_challenge2026",
+    "inspired": "musicrs_dataset.corpora.he2023:read_inspired",
+    "redial": "musicrs_dataset.corpora.he2023:read_redial",
+    "reddit-movie": "musicrs_dataset.corpora.he2023:read_reddit_movie",
+    "jsonl": "musicrs_dataset.corpora.own:read_own",
 }
 
 
@@ -38,7 +38,5 @@ def read_corpus(source: str) -> CatalogueSource | PoolSource:
     if not path:
         raise UserError(f"--from {source}: no path, expected {name}:PATH with the path of your copy")
     module, _, function = READERS[name].partition(":")
-    reader: Callable[[Path], CatalogueSource | PoolSource] = getattr(
-        importlib.import_module(f".{module}", __package__), function
-    )
+    reader: Callable[[Path], CatalogueSource | PoolSource] = getattr(importlib.import_module(module), function)
     return reader(Path(path).expanduser())

@@ -34,14 +34,14 @@ def card(
     ] = None,
 ) -> None:
     """Write the run card that `compare`, `report` and `submit` need next to your own predictions."""
+    from ..catalogue.corpus import load_labels
     from .read import score_predictions
-    from .references import load_references
 
     if not run.is_dir():
         raise UserError(f"{run}: no such folder; expected one that holds {PREDICTIONS}")
     if (run / RUN_CARD).exists():
         raise UserError(f"{run / RUN_CARD}: exists already; move it away to write a new one")
-    references = load_references(dataset, config or modality)
+    references = load_labels(dataset, config or modality)
     score_predictions(run / PREDICTIONS, references, confidence=None)  # refuses a file that does not fit this dataset
     run_card = RunCard(
         name=name,

@@ -172,7 +172,8 @@ def he_answers(tmp_path: Path) -> Path:
         tmp_path / "he.jsonl",
         {"index": 0, "rec_list": written(("Ronin", 0), ("Alien", 5), ("Heat", 1)), "gt_list": ["Heat", "Ronin"],
          "prev_list": ["Ronin"]},
-        {"index": 1, "rec_list": written(("Alien", 0), ("Alien", 0), ("Heat", 0)), "gt_list": ["Heat"], "prev_list": []},
+        {"index": 1, "rec_list": written(("Alien", 0), ("Alien", 0), ("Heat", 0)), "gt_list": ["Heat"],
+         "prev_list": []},
     )  # fmt: skip
 
 

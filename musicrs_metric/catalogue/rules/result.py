@@ -83,12 +83,12 @@ def read_records(path: Path, expected: str) -> list[dict[str, Any]]:
         raise UserError(f"{path}: cannot be read ({reason}); expected {expected}") from error
     is_list = text.lstrip().startswith("[")
     try:
-        values = strict_json(text) if is_list else None
+        values: list[Any] = strict_json(text) if is_list else text.split("\n")
     except ValueError as error:
         raise UserError(f"{path}: not JSON ({error}); expected {expected}") from error
     rows: list[dict[str, Any]] = []
     unit = "row" if is_list else "line"
-    for number, value in enumerate(values if is_list else text.split("\n"), 1):
+    for number, value in enumerate(values, 1):
         if not is_list:
             if not value.strip():
                 continue
