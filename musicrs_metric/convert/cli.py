@@ -42,12 +42,15 @@ def convert(
             path = Path(folder) / _STDIN
             with path.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
+        is_named = config is not None
         try:
             found = kind or detect(path)
             if config is None:
                 config = config_of(path) if found == "run" else DEFAULT_CONFIG
             references = load_references(dataset, config)
             rankings = read_rankings(path, references, found)
+            if found != "run" and is_named:
+                rankings.facts["config"] = config
         except UserError as error:
             raise UserError(str(error).replace(str(path), _STDIN) if source == "-" else str(error)) from None
         for line in (*rankings.notes, *write(rankings, references, to, out)):

@@ -22,9 +22,9 @@ _TITLE = (
     "title", "item", "candidate", "document", "doc", "docid", "doc_id", "docno", "corpus_id", "item_id", "prediction",
     "text", "name", "track", "song",
 )  # fmt: skip
-_RANK = ("rank", "position", "place", "ranking_position")
+_RANK = ("rank", "position", "place", "ranking_position", "ranking")
 _SCORE = ("score", "similarity", "relevance", "sim", "scores")
-_LIST = ("ranking", "predicted", "predictions", "titles", "items", "candidates", "ranked", "ranked_list")
+_LIST = ("ranking", "predicted", "predictions", "titles", "items", "ranked", "ranked_list")
 _NUMBERED = re.compile(r"(?:(?:rank|top|title|item|candidate|prediction|position|doc)?[ _.@#-]*)(\d+)", re.IGNORECASE)
 FORMS = (
     "expected one row per ranked title (columns thread_id, title, and rank or score), or one row per thread "
@@ -58,10 +58,10 @@ def from_columns(columns: Columns, place: str, references: References, row: Row 
         raise UserError(f"{place}: found the columns {_names(columns)}; {FORMS}")
     ids = [_text(value, place, row(i), thread) for i, value in enumerate(columns[thread])]
     rest = {name: values for name, values in columns.items() if name != thread}
-    lists = _find(rest, _LIST)
-    if lists is not None:
-        return _lists(ids, rest, lists, place, row)
     title = _find(rest, _TITLE)
+    lists = _find(rest, _LIST)
+    if lists is not None and (title is None or _holds_lists(rest[lists])):
+        return _lists(ids, rest, lists, place, row)
     if title is not None:
         return _long(ids, rest, title, place, references, row)
     numbered = [(int(match[1]), name) for name in rest if (match := _NUMBERED.fullmatch(str(name).strip()))]
@@ -213,6 +213,12 @@ def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise UserError(f"{where}: found {show(value)}, expected a list of titles")
     return list(value)
+
+
+def _holds_lists(values: Sequence[Any]) -> bool:
+    """Return whether the first value of a column is a list, and not a rank."""
+    first = next((value for value in values if not _is_blank(value)), None)
+    return not isinstance(first, int | float) and not (isinstance(first, str) and first.strip().isdigit())
 
 
 def _is_blank(value: Any) -> bool:

@@ -16,6 +16,8 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK": "zip", b"\x28\xb5\x2f\xfd": "zstandar
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _TREC_RUN = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s+[-+]?(\d[\d.eE+-]*|\.\d[\d.eE+-]*|inf|nan)\s+\S+\s*", re.IGNORECASE)
 _QRELS = re.compile(r"\S+\s+(0|Q0|-)\s+\S+\s+-?\d+\s*")
+_Q0 = re.compile(r"\S+\s+Q0\s")
+_JSON_PAIR = re.compile(r'"\s*:\s*["\[]')  # of a damaged line of JSON, which is no CSV
 _KEY = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*")\s*:\s*(.)', re.DOTALL)
 _LINE_KEYS = ("thread_id", "ranking", "scores", "outcome", "n_answered", "id", "name", "predicted")
 DELIMITERS = ",;\t|"
@@ -61,11 +63,11 @@ def kind_of(head: bytes) -> FileKind:
     if text.startswith("["):
         return FileKind("json", "a JSON array", encoding)
     line = text.splitlines()[0] if text else ""
-    if _TREC_RUN.fullmatch(line):
+    if _TREC_RUN.fullmatch(line) or _Q0.match(line):
         return FileKind("trec", "a TREC run", encoding)
     if _QRELS.fullmatch(line):
         return FileKind(None, "TREC relevance judgements (qrels)", encoding, is_result=True)
-    if any(mark in line for mark in DELIMITERS):
+    if any(mark in line for mark in DELIMITERS) and not _JSON_PAIR.search(line):
         names = re.split(f"[{re.escape(DELIMITERS)}]", line)
         about = f"CSV with the columns {some([plain(name) for name in names])}"
         return FileKind("csv", about, encoding)
@@ -119,14 +121,14 @@ def _encoding(head: bytes) -> str:
 
 def _kind_of_object(text: str, encoding: str) -> FileKind:
     """Recognise a text that starts with a JSON object, which may be cut."""
-    if '"mteb_model_meta"' in text:
+    if _has_keys(text, "mteb_model_meta"):
         return FileKind("mteb", "predictions of mteb", encoding)
-    if '"mteb_version"' in text and '"task_name"' in text:
+    if _has_keys(text, "mteb_version", "task_name"):
         about = "a result file of mteb, which holds scores alone; its rankings are in the `prediction_folder`"
         return FileKind(None, about, encoding, is_result=True)
-    if '"evaluation_id"' in text and '"schema_version"' in text:
+    if _has_keys(text, "evaluation_id", "schema_version"):
         return FileKind(None, "a result of Every Eval Ever", encoding, is_result=True)
-    if '"eval"' in text and '"status"' in text and '"version"' in text:
+    if _has_keys(text, "version", "status", "eval"):
         return FileKind("inspect", "a log of Inspect", encoding)
     first = _KEY.match(text)
     if first is None:
@@ -138,3 +140,8 @@ def _kind_of_object(text: str, encoding: str) -> FileKind:
     if key not in _LINE_KEYS and first[2] in "[{":
         return FileKind("json", f"one JSON object whose first key is {show(key)}", encoding)
     return FileKind("run", encoding=encoding)
+
+
+def _has_keys(text: str, *names: str) -> bool:
+    """Return whether a text of JSON has all of the keys. A title is followed by no colon."""
+    return all(re.search(rf'"{name}"\s*:', text) for name in names)

@@ -12,6 +12,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from ..base.files import replacing
@@ -52,6 +53,7 @@ PREDICTIONS = "predictions.jsonl"
 
 DATASET = "DATASET"  # the name of a dataset in a command, where it is unknown
 _STRANGERS_SHOWN = 4
+_FIRST_LINES = 20  # decide what kind of file it is
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -252,17 +254,15 @@ class _Reader:
 
 def _filled(lines: Iterable[bytes], file: str, dataset: str) -> Iterator[tuple[int, bytes]]:
     """Number the lines that are not blank. Refuse files of other kinds."""
-    started = False
-    for number, line in enumerate(_universal(lines), 1):
-        if not line.strip():
-            continue
-        if not started:
-            message = other_kind(line, file, dataset, EXPECTED)
-            if message:
-                raise _refusal(file, message)
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        started = True
-        yield number, line
+    rest = iter(_universal(lines))
+    first = list(islice(rest, _FIRST_LINES))
+    message = other_kind(b"".join(first), file, dataset, EXPECTED)
+    if message:
+        raise _refusal(file, message)
+    for number, line in enumerate(chain(first, rest), 1):
+        line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        if line.strip():
+            yield number, line
 
 
 def _universal(lines: Iterable[bytes]) -> Iterator[bytes]:
