@@ -52,6 +52,7 @@ def _table(table: Table, label: str) -> str:
         [
             r"\begin{table}",
             r"\centering",
+            *_size(len(table.rows)),
             rf"\caption{{{_escape(table.caption)}}}",
             rf"\label{{{label}}}",
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
@@ -68,6 +69,11 @@ def _table(table: Table, label: str) -> str:
             "",
         ]
     )
+
+
+def _size(n_rows: int) -> list[str]:
+    """Return the font of a long table, which must fit a page."""
+    return [r"\footnotesize"] * (30 < n_rows <= 50) + [r"\scriptsize"] * (n_rows > 50)
 
 
 def _label(caption: str, labels: Counter[str]) -> str:
