@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,40 @@ def test_tied_with_the_best_is_underlined(dataset: Path, make_run: Callable[...,
     assert r"\underline{91.67 [" in run(*arguments, "latex")
 
 
+def test_default_fits_a_screen(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """Twenty systems: one table of the headline measure, at most 36 lines of at most 80 columns, no pairs."""
+    runs = [make_run(f"system_{i:02}", 1 + i, name=f"system {i}") for i in range(19)]
+    runs.append(make_run("other", 20, name="other", reads="pools"))
+    lines = run(*runs, "--dataset", dataset, "--resamples", "50").splitlines()
+    assert (len(lines) <= 36, max(map(len, lines)) <= 80) == (True, True), lines
+    assert lines[0].startswith("recall@20 in % [95 % interval], 12 threads")
+    text = "\n".join(lines)
+    assert text.count("chance  ") >= 20
+    assert "minus" not in text
+    # By hand: "a" is among the first 20 everywhere; at random in two of three.
+    assert re.search(r"system 0 +100\.00 \[73\.54, 100\.00\] +above chance +1, thread", text)
+    assert re.search(r"chance \(exact\) +66\.67", text)
+    # A system without peers has no group, and one line gives the reason.
+    assert re.search(r"other +100\.00 .* –", text)
+    assert "not ranked together, as they read different data" in text
+
+
+def test_missing_threads_are_named(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """A score of 0 for missing threads is never shown without its reason."""
+    text = run(make_run("half", 1, ids=IDS[:6]), make_run("full", 2), "--dataset", dataset)
+    assert "half: 6 of 12 threads without a prediction, which score 0" in text
+
+
+def test_more_on_request(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """Each named measure gets a table, a grouping its differences, and --details the pairs with both tests."""
+    arguments = (make_run("a", 1), make_run("b", 3), "--dataset", dataset)
+    measures = run(*arguments, "--metric", "mrr", "--metric", "recall@5", "--by", "genre")
+    assert [name for name in ("mrr in %", "recall@5 in %", "by genre in %") if name in measures] != []
+    assert "p (flips)" not in measures
+    details = run(*arguments, "--details")
+    assert all(text in details for text in ("p (flips)", "win/tie/loss", "ndcg@20", "mrr"))
+
+
 def table(caption: str, cells: list[Cell], *others: str, notes: tuple[str, ...] = ()) -> Table:
     return Table(caption, columns("System", "x", *others), (Row(tuple(cells)),), notes)
 
@@ -175,13 +210,16 @@ def test_latex_is_a_booktabs_table() -> None:
         r"\begin{table}",
         r"\centering",
         r"\caption{t}",
+        r"\label{tab:t}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         r"\begin{tabular}{lrr}",
         r"\toprule",
         r"System & x & y \\",
         r"\midrule",
         r"A & 1 & \underline{2} \\",
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
+        r"\par\raggedright",
         r"\par\footnotesize a note",
         r"\end{table}",
     ]

@@ -25,6 +25,7 @@ _ESCAPES = str.maketrans({
     **{char: f"\\{char}" for char in "&%$#_{}"},
 })  # fmt: skip
 _PREAMBLE = "% needs \\usepackage{booktabs,graphicx} and, for quotes, \\usepackage[T1]{fontenc}\n"
+_LONG_WORD, _CHUNK = 24, 8
 _EMPHASIS = {"": "{}", "best": r"\textbf{{{}}}", "tied": r"\underline{{{}}}"}
 
 
@@ -47,12 +48,13 @@ def latex_tables(tables: Iterable[Table]) -> str:
 
 def _table(table: Table, label: str) -> str:
     alignment = "".join(column.align[0] for column in table.columns)
-    notes = [rf"\par\footnotesize {_escape(note)}" for note in table.notes]
+    notes = [rf"\par\footnotesize {_breakable(note)}" for note in table.notes]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{_escape(table.caption)}}}",
+            *_size(len(table.rows)),
+            rf"\caption{{{_caption(table.caption)}}}",
             rf"\label{{{label}}}",
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{alignment}}}",
@@ -68,6 +70,11 @@ def _table(table: Table, label: str) -> str:
             "",
         ]
     )
+
+
+def _size(n_rows: int) -> list[str]:
+    """Return the font of a long table, which must fit a page."""
+    return [r"\footnotesize"] * (30 < n_rows <= 50) + [r"\scriptsize"] * (n_rows > 50)
 
 
 def _label(caption: str, labels: Counter[str]) -> str:
@@ -97,6 +104,22 @@ def _cell(cell: Cell, align: Align) -> str:
     lines = [text, *(rf"{{\scriptsize {_escape(line)}}}" for line in cell.detail.splitlines())]
     stacked = r"\\".join(lines)
     return rf"\shortstack[{align[0]}]{{{stacked}}}"
+
+
+def _caption(text: str) -> str:
+    """Escape a caption. A justified line cannot break inside a long name, a ragged line can."""
+    is_long = any(len(word) > _LONG_WORD for word in text.split())
+    return (r"\raggedright " if is_long else "") + _breakable(text)
+
+
+def _breakable(text: str) -> str:
+    """Escape a text, and let long words such as names of models break."""
+    return " ".join(
+        _escape(word)
+        if len(word) <= _LONG_WORD
+        else r"\allowbreak{}".join(_escape(word[i : i + _CHUNK]) for i in range(0, len(word), _CHUNK))
+        for word in text.split()
+    )
 
 
 def _escape(text: str) -> str:
