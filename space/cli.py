@@ -1,16 +1,19 @@
-"""Command line `python -m space`: serve the leaderboard, recompute its scores, push it to the Hub."""
+"""Command line `python -m space`: serve the leaderboard, manage its submissions, push it to the Hub."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from musicrs_metric.errors import UserError, count, front_door, plain, show
 
 from .settings import LeaderboardSettings, from_environment
+
+if TYPE_CHECKING:
+    from .owner import Submissions
 
 app = typer.Typer(
     name="space",
@@ -50,17 +53,15 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
 
     from .board.cache import Cache
     from .board.data import load_data
-    from .factory import CACHE, SUBMISSIONS
+    from .factory import CACHE
+    from .owner import folder_of
     from .recompute import recompute as recompute_all
     from .store.local import LocalStore
 
     settings = _settings(results, dataset)
-    if not (settings.results / SUBMISSIONS).is_dir():
-        raise UserError(
-            f"{settings.results}: found no folder {SUBMISSIONS}; name the folder of the leaderboard with --results"
-        )
+    folder = folder_of(settings.results)
     data = load_data(settings.dataset)
-    store = LocalStore(settings.results / SUBMISSIONS)
+    store = LocalStore(folder)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("scoring", total=None)
         result = recompute_all(
@@ -86,6 +87,51 @@ def recompute(results: Results = None, dataset: Dataset = None) -> None:
         raise typer.Exit(1)
 
 
+@app.command("rescore")
+def rescore(results: Results = None, dataset: Dataset = None) -> None:
+    """Score every submission again, also on a changed dataset. The same as recompute."""
+    recompute(results, dataset)
+
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="Key of a submission, or its first 6 or more characters.")]
+
+
+@app.command("list")
+def list_submissions(results: Results = None) -> None:
+    """List the stored submissions: key, time, name, modality, and the reason if one was removed."""
+    for entry, removed in _submissions(results).listed():
+        state = "" if removed is None else f"  removed: {plain(removed)}"
+        typer.echo(
+            f"{entry.key[:12]}  {entry.received_at[:19]}  {plain(entry.card.name)}  {entry.card.modality}{state}"
+        )
+
+
+@app.command("show")
+def show_submission(key: Key, results: Results = None) -> None:
+    """Print the stored fields of a submission as JSON, without its predictions."""
+    from .owner import described
+
+    typer.echo(described(*_submissions(results).find(key)))
+
+
+@app.command()
+def remove(
+    key: Key,
+    reason: Annotated[str, typer.Option(help="Reason of the removal, shown by list.")],
+    results: Results = None,
+) -> None:
+    """Take a submission off the leaderboard. Its file is kept, and restore brings it back."""
+    entry = _submissions(results, writes=True).remove(key, reason)
+    typer.echo(f"removed: {plain(entry.card.name)} ({entry.key[:12]})")
+
+
+@app.command()
+def restore(key: Key, results: Results = None) -> None:
+    """Bring a removed submission back."""
+    entry = _submissions(results, writes=True).restore(key)
+    typer.echo(f"restored: {plain(entry.card.name)} ({entry.key[:12]})")
+
+
 @app.command()
 def push(
     repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The Space, created if it is missing.")],
@@ -103,6 +149,19 @@ def push(
 def main() -> None:
     """Run the command line."""
     front_door(app)
+
+
+def _submissions(results: Path | None, *, writes: bool = False) -> Submissions:
+    from .owner import Submissions, folder_of
+    from .store.local import LocalStore
+
+    settings = _settings(results, None)
+    if writes and settings.results_repo is not None:
+        raise UserError(
+            f"RESULTS_REPO is {settings.results_repo}: delete or add submissions/KEY.jsonl in that repository; the "
+            "leaderboard follows within ten minutes"
+        )
+    return Submissions(LocalStore(folder_of(settings.results)))
 
 
 def _settings(results: Path | None, dataset: str | None) -> LeaderboardSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -140,6 +141,16 @@ class LeaderboardService:
             UserError: The query names an unknown pool design, genre, choice or order.
         """
         return [plain_row(row, details=details) for row in table_rows(self.board, query)]
+
+    def storage_problem(self) -> str | None:
+        """State in words why submissions cannot be kept now; None if they can."""
+        try:
+            free = shutil.disk_usage(self.settings.results).free
+        except OSError as error:
+            return f"the folder of the results cannot be read ({error.strerror})"
+        if free < self.settings.limits.unpacked_bytes:
+            return f"the disk of the results has {free:,} free bytes, expected {self.settings.limits.unpacked_bytes:,}"
+        return self.board.store.problem()
 
     def existing_key(self, key: str) -> str:
         """Return the key of a row.

@@ -19,7 +19,7 @@ from ..submission import Submission, SubmissionEntry
 from . import Receipt, SetAside
 from .files import SUFFIX, StoredFileError, file_name, find_prediction, is_key, read_entry, read_submission, to_bytes
 
-_LOCK = ".lock"
+LOCK = ".lock"
 _PART = ".part"
 _LARGEST = 256_000_000  # bytes of a file that is read, many times the size of any accepted submission
 
@@ -46,7 +46,7 @@ class LocalStore:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._writing = FileLock(self.folder / _LOCK)
+        self._writing = FileLock(self.folder / LOCK)
         self._reading = threading.Lock()
         self._seen: dict[str, _Seen] = {}
 

@@ -1,4 +1,4 @@
-"""Two public routes: the table as JSON, and the predictions of a row."""
+"""Public routes: the table as JSON, the predictions of a row, and the state of the server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 TABLE_PATH = "/leaderboard.json"
 PREDICTIONS_PATH = "/predictions.jsonl"
+HEALTH_PATH = "/healthz"
 _CACHED_TABLES = 64
 
 
 class PublicRoutes:
-    """Answers `GET /leaderboard.json` and `GET /predictions.jsonl?key=KEY`.
+    """Answers `GET /leaderboard.json`, `GET /predictions.jsonl?key=KEY` and `GET /healthz`.
 
     Args:
         service: The leaderboard.
@@ -37,7 +38,7 @@ class PublicRoutes:
         """Return the routes for `launch(app_kwargs={"routes": ...})` of a gradio app."""
         from starlette.routing import Route
 
-        endpoints = ((TABLE_PATH, self.leaderboard), (PREDICTIONS_PATH, self.predictions))
+        endpoints = ((TABLE_PATH, self.leaderboard), (PREDICTIONS_PATH, self.predictions), (HEALTH_PATH, self.health))
         return [Route(path, endpoint, methods=["GET"]) for path, endpoint in endpoints]
 
     def table(self, query: RowQuery, *, details: bool = False) -> bytes:
@@ -62,6 +63,15 @@ class PublicRoutes:
             return _json(self.table(row_query(sent), details=details))
         except UserError as error:
             return _json(to_json({"error": str(error)}), status=400)
+
+    def health(self, _request: Request) -> Response:
+        """Answer with the number of rows, or with status 503 if submissions do not reach the disk or the Hub."""
+        board = self.service.board
+        snapshot = board.snapshot()
+        problem = self.service.storage_problem()
+        about = {"ok": problem is None, "rows": len(snapshot.rows), "set_aside": len(snapshot.set_aside)}
+        # The words of a problem may name files or a repository of the owner, who reads them in the page and the log.
+        return _json(to_json(about), status=200 if problem is None else 503)
 
     def predictions(self, request: Request) -> Response:
         """Answer with a prediction file, or with status 404 and the error."""
