@@ -29,9 +29,8 @@ def convert(
     ] = None,
     kind: Annotated[Kind | None, typer.Option("--from", help="Kind of the input. [recognised by its content]")] = None,
 ) -> None:
-    """Convert rankings: from CSV, TREC, JSON, Parquet, mteb or a run folder, to any of these."""
+    """Convert rankings: from CSV, TREC, JSON, Parquet, mteb, Inspect or a run folder."""
     from ..errors import UserError
-    from ..runs.read import config_of
     from ..runs.references import load_references
     from .readers import detect, read_rankings
     from .write import write
@@ -46,7 +45,7 @@ def convert(
         try:
             found = kind or detect(path)
             if config is None:
-                config = config_of(path) if found == "run" else DEFAULT_CONFIG
+                config = _config_in(path, found)
             references = load_references(dataset, config)
             rankings = read_rankings(path, references, found)
             if found != "run" and is_named:
@@ -55,3 +54,16 @@ def convert(
             raise UserError(str(error).replace(str(path), _STDIN) if source == "-" else str(error)) from None
         for line in (*rankings.notes, *write(rankings, references, to, out)):
             typer.echo(line.replace(str(path), _STDIN) if source == "-" else line, err=out == "-")
+
+
+def _config_in(path: Path, kind: str) -> str:
+    """Return the configuration that a run or a log states."""
+    if kind == "run":
+        from ..runs.read import config_of
+
+        return config_of(path)
+    if kind == "inspect":
+        from ..inspect.log import config_of_log
+
+        return config_of_log(path)
+    return DEFAULT_CONFIG

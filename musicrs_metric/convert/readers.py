@@ -16,13 +16,14 @@ from ..runs.read import card_of, check_data
 from ..runs.references import References
 from .rankings import Rankings, text_of, titles_of_ids
 
-# Kind of file to the module of this folder with its `read(path, references) -> Rankings`.
+# Kind of file to the module with its `read(path, references) -> Rankings`, relative to this folder.
 READERS: dict[Kind, str] = {
-    "csv": "csv_file",
-    "trec": "trec",
-    "json": "json_file",
-    "parquet": "parquet_file",
-    "mteb": "mteb",
+    "csv": ".csv_file",
+    "trec": ".trec",
+    "json": ".json_file",
+    "parquet": ".parquet_file",
+    "mteb": ".mteb",
+    "inspect": "..inspect.log",
 }
 KINDS: tuple[str, ...] = get_args(Kind)
 _FILES: dict[str, Kind] = {"run.trec": "trec", "*_predictions.json": "mteb", "*.eval": "inspect"}  # of folders
@@ -46,7 +47,7 @@ def read_rankings(path: Path, references: References, kind: str | None = None) -
     if kind == "run":
         rankings = _read_run(path, references)
     elif kind in READERS:
-        rankings = import_module(f".{READERS[kind]}", __package__).read(path, references)  # type: ignore[index]
+        rankings = import_module(READERS[kind], __package__).read(path, references)  # type: ignore[index]
     else:
         raise UserError(f"{path}: found the kind {show(kind)}, expected one of {', '.join(['run', *READERS])}")
     if not rankings.predictions:

@@ -5,62 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..convert.rankings import Rankings
 from ..errors import UserError, count, plain, some
 from ..runs.predictions import Prediction
-from ..runs.references import load_references
+from ..runs.references import References
 
 _SCORER = "ranking"
 
 
-class InspectRun(NamedTuple):
-    """A log, read.
-
-    Attributes:
-        predictions: One per thread that has a score, in the order of the log.
-        facts: Fields of `musicrs_metric.runs.run_card.RunCard`, all that are required among them.
-        warnings: Sentences about threads without a prediction, and about further epochs.
-    """
-
-    predictions: list[Prediction]
-    facts: dict[str, Any]
-    warnings: list[str]
-
-
-def read(path: str | Path, dataset: str) -> InspectRun:
+def read(path: str | Path, references: References) -> Rankings:
     """Read a log of one of the tasks of this package.
 
     Args:
-        path: The log, `.eval` or `.json`.
-        dataset: Directory or name of the dataset that the log was made on.
+        path: The log, `.eval` or `.json`, or a folder that holds one log.
+        references: The dataset that the log was made on.
 
     Returns:
-        The run. Of several epochs, the first is taken. A sample that ended with an error has no prediction.
+        The rankings, one per thread that has a score, in the order of the log, with the facts of a run card. Of several
+        epochs, the first is taken. A sample that ended with an error has no prediction.
 
     Raises:
         UserError: inspect_ai is not installed, the file is no log of these tasks, or it was made on other data.
     """
-    try:
-        from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise UserError(f"{path}: a log of Inspect needs inspect_ai; run pip install 'musicrs[inspect]'") from error
-    try:
-        log = read_eval_log(str(path))
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"{path}: not a log of Inspect ({reason}); expected a file .eval or .json") from error
-    facts = (log.eval.metadata or {}).get("musicrs")
-    if not isinstance(facts, dict):
-        raise UserError(
-            f"{path}: a log of the task {plain(log.eval.task)}; expected a task of musicrs_metric, such as "
-            "musicrs_metric/query_only"
-        )
-    references = load_references(dataset, facts["config"])
+    log, facts = _log(path, header_only=False)
     if references.fingerprint != facts["fingerprint"]:
         raise UserError(
-            f"{path}: made on data with the fingerprint {facts['fingerprint']}; {dataset}, {facts['config']} has "
-            f"{references.fingerprint}; name the dataset of the log"
+            f"{path}: made on data with the fingerprint {facts['fingerprint']}; {references.name}, {references.config} "
+            f"has {references.fingerprint}; name the dataset of the log"
         )
     samples = log.samples or []
     predictions = [
@@ -73,7 +46,7 @@ def read(path: str | Path, dataset: str) -> InspectRun:
         "name": log.eval.model,
         "paradigm": "generative",
         "modality": facts["modality"],
-        "dataset": dataset,
+        "dataset": references.name,
         "config": facts["config"],
         "fingerprint": facts["fingerprint"],
         "reads": "thread",
@@ -89,7 +62,43 @@ def read(path: str | Path, dataset: str) -> InspectRun:
     }
     if facts["modality"] != "query_only":
         card["clip_plan"] = f"up to {facts['seconds']:g} s of a thread, shared evenly by its clips, each from its start"
-    return InspectRun(predictions, card, _warnings(predictions, samples, references.thread_ids))
+    return Rankings(predictions, card, _warnings(predictions, samples, references.thread_ids))
+
+
+def config_of_log(path: str | Path) -> str:
+    """Return the configuration of the dataset that a log was made on.
+
+    Args:
+        path: The log, or a folder that holds one log.
+
+    Raises:
+        UserError: See `read`.
+    """
+    return str(_log(path, header_only=True)[1]["config"])
+
+
+def _log(path: str | Path, *, header_only: bool) -> tuple[Any, dict[str, Any]]:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise UserError(f"{path}: a log of Inspect needs inspect_ai; run pip install 'musicrs[inspect]'") from error
+    if Path(path).is_dir():
+        logs = sorted(Path(path).glob("*.eval"))
+        if len(logs) != 1:
+            raise UserError(f"{path}: found {count(len(logs), 'log')} in this folder, expected one; name the file")
+        (path,) = logs
+    try:
+        log = read_eval_log(str(path), header_only=header_only)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: not a log of Inspect ({reason}); expected a file .eval or .json") from error
+    facts = (log.eval.metadata or {}).get("musicrs")
+    if not isinstance(facts, dict):
+        raise UserError(
+            f"{path}: a log of the task {plain(log.eval.task)}; expected a task of musicrs_metric, such as "
+            "musicrs_metric/query_only"
+        )
+    return log, facts
 
 
 def _prediction(sample: Any, path: str) -> Prediction | None:
@@ -109,7 +118,8 @@ def _warnings(predictions: list[Prediction], samples: Iterable[Any], thread_ids:
     missing = [thread_id for thread_id in thread_ids if thread_id not in answered]
     warnings = []
     if missing:
-        warnings.append(f"{count(len(missing), 'thread')} without a score in the log, which score 0: {some(missing)}")
+        threads = count(len(missing), "thread")
+        warnings.append(f"Warning: {threads} without a score in the log, which score 0: {some(missing)}.")
     if (epochs := max((sample.epoch for sample in samples), default=1)) > 1:
-        warnings.append(f"the log has {epochs} epochs; the run holds the rankings of the first")
+        warnings.append(f"Warning: the log has {epochs} epochs; the run holds the rankings of the first.")
     return warnings

@@ -132,7 +132,7 @@ def test_same_answers_same_rankings(data: Path, tmp_path: Path, monkeypatch: pyt
         log = evaluate("query_only", tmp_path / "logs", data, model=model)
         assert sorted(stub.asked) == sorted(asked * 2)
     theirs = {each.thread_id: each for each in read_predictions(out / "predictions.jsonl").predictions}
-    ours = read(log.location, str(data))
+    ours = read(log.location, load_references(str(data), "query_only"))
     assert len(ours.predictions) == 28
     for prediction in ours.predictions:
         same = theirs[prediction.thread_id]
@@ -148,19 +148,44 @@ def test_log_to_run(data: Path, tmp_path: Path) -> None:
     from musicrs_metric.runs.run_card import RunCard, format_run_card
 
     log = evaluate("audio_query", tmp_path / "logs", data, limit=5)
-    result = read(log.location, str(data))
     references = load_references(str(data), "audio_query")
+    result = read(log.location, references)
     first = result.predictions[0]
     assert (len(result.predictions), first.ranking) == (5, tuple(references.candidates[0]))
-    assert result.warnings[0].startswith("23 threads without a score in the log, which score 0")
+    assert result.notes[0].startswith("Warning: 23 threads without a score in the log, which score 0")
     card = json.loads(format_run_card(RunCard(**result.facts)))
     assert (card["config"], card["reads"], card["name"]) == ("audio_query", "thread", FILE_ORDER)
     other = build("mini", tmp_path / "other")
     with pytest.raises(UserError, match="not a log of Inspect"):
-        read(other / "missing.eval", str(data))
+        read(other / "missing.eval", references)
     (tmp_path / "text.json").write_text("{}")
     with pytest.raises(UserError, match="not a log of Inspect"):
-        read(tmp_path / "text.json", str(data))
+        read(tmp_path / "text.json", references)
+
+
+def test_convert_makes_a_run_folder(data: Path, tmp_path: Path) -> None:
+    """The command finds kind and configuration in the log; a folder of one log is that log. Other data is refused."""
+    from typer.testing import CliRunner
+
+    from musicrs_metric.cli import app
+    from musicrs_metric.inspect.log import read
+    from musicrs_metric.runs.predictions import read_predictions
+    from musicrs_metric.runs.read import card_of
+
+    log = evaluate("audio_query", tmp_path / "logs", data)
+    for number, source in enumerate((Path(log.location), tmp_path / "logs")):
+        out = tmp_path / f"run{number}"
+        arguments = ["convert", str(source), "--to", "run", "--dataset", str(data), "--out", str(out)]
+        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        card = card_of(out)
+        assert card is not None
+        assert (card.config, card.model_id) == ("audio_query", FILE_ORDER)
+        references = load_references(str(data), "audio_query")
+        predictions = read_predictions(out / "predictions.jsonl").predictions
+        assert [each.ranking for each in predictions] == [tuple(pool) for pool in references.candidates]
+    with pytest.raises(UserError, match="made on data with the fingerprint"):
+        read(log.location, load_references(str(data), "query_only").subset([references.thread_ids[0]]))
 
 
 def test_audio_only_without_a_clip_scores_nothing(data: Path, tmp_path: Path) -> None:
