@@ -181,7 +181,7 @@ class Board:
                 raise UserError("its predictions cannot be read")
             predictions = submission.predictions
             if design.other_data(entry.card.fingerprint):
-                predictions = still_valid(predictions, design)
+                predictions = tuple(still_valid(predictions, design))
             judged = judge(predictions, design)
             self._cache.save(entry.key, design, judged)
         self._judged[entry.key] = judged

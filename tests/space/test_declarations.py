@@ -69,15 +69,16 @@ def test_unranked_rows_are_outside_of_the_family(board: Board, store: LocalStore
     assert [rows[name].is_ranked for name in ("System 2", "Copy")] == [True, False]
 
 
-def test_junk_rows_change_no_verdict(tmp_path: Path) -> None:
-    """25 random files: verdicts of the others stay, and so do their groups if no junk row is better."""
+@pytest.mark.parametrize("n", [25, pytest.param(200, marks=pytest.mark.figures)])
+def test_junk_rows_change_no_verdict(n: int, tmp_path: Path) -> None:
+    """Up to 200 random files: verdicts of the others stay, and so do their groups if no junk row is better."""
     data = toy_data()
     store = LocalStore(tmp_path / "submissions")
     board = Board(data, store, None)
     for at in range(3):
         store.put(submission(ranked(at, skill=0.9), at=at, name=f"System {at}"))
     before = {row.key: row.standings for row in board.refresh().rows}
-    for at in range(25):
+    for at in range(n):
         store.put(submission(ranked(1_000 + at), at=10 + at, name=f"Junk {at}"))
     after = {row.key: row.standings for row in board.refresh().rows}
     for key, standings in before.items():
