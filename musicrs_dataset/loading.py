@@ -145,14 +145,16 @@ def _folder_batches(folder: Path, config: str, audio: bool) -> Iterator[Any]:
     if config not in config_names(folder):  # so that it is neither a pattern nor a path
         raise UserError(f"{folder}: no configuration {config!r}; it has {', '.join(config_names(folder))}")
     shards = sorted((folder / config).glob(f"{SPLIT}-*.parquet"))
-    standard = arrow_schema(base_config(config)).names
-    further = [name for name in pyarrow.parquet.read_schema(shards[0]).names if name not in standard]
+    standard = arrow_schema(base_config(config))
     # A configuration without text or audio must not pass the columns of another one off as further labels.
     known = arrow_schema(CONFIGS[DEFAULT_CONFIG]).names
-    expected = arrow_schema(base_config(config), [name for name in further if name not in known])
+    expected = None
     for shard in shards:
         try:
             with pyarrow.parquet.ParquetFile(shard) as file:
+                if expected is None:
+                    further = [name for name in file.schema_arrow.names if name not in known]
+                    expected = arrow_schema(base_config(config), further) if further else standard
                 if not file.schema_arrow.equals(expected):
                     raise UserError(f"{shard}: its columns are not those of {config}; rebuild the dataset")
                 columns = [name for name in expected.names if audio or name != "clips"]

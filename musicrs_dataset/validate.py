@@ -13,7 +13,7 @@ from typing import Any
 from musicrs_metric.base.files import strict_json
 from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
-from musicrs_metric.runs.references import dataset_folder, fingerprint
+from musicrs_metric.runs.references import CATALOGUE, dataset_folder, fingerprint
 
 from .checks import Finding, invalid_rows, missing_audio, suspicious_rows
 from .loading import available_configs, iter_threads
@@ -71,6 +71,10 @@ def validate(
         UserError: The dataset is missing.
     """
     folder = dataset_folder(dataset)
+    if folder is not None and (folder / CATALOGUE).is_file():
+        raise UserError(
+            f"{folder}: its systems rank a catalogue, expected a dataset with pools; rebuild it to check it"
+        )
     missing, invalid = ([], []) if folder is None else (_missing_files(folder), _wrong_files(folder))
     suspicious: list[Finding] = []
     texts: list[Thread] = []  # of the first configuration with text; all have the same texts

@@ -35,6 +35,8 @@ def card(
 ) -> None:
     """Write the run card that `compare`, `report` and `submit` need next to your own predictions."""
     from ..catalogue.corpus import load_labels
+    from ..catalogue.read import has_dialogues, score_dialogues
+    from .predictions import read_predictions
     from .read import score_predictions
 
     if not run.is_dir():
@@ -42,7 +44,11 @@ def card(
     if (run / RUN_CARD).exists():
         raise UserError(f"{run / RUN_CARD}: exists already; move it away to write a new one")
     references = load_labels(dataset, config or modality)
-    score_predictions(run / PREDICTIONS, references, confidence=None)  # refuses a file that does not fit this dataset
+    # Both refuse a file that does not fit this dataset.
+    if has_dialogues(references):
+        score_dialogues(read_predictions(run / PREDICTIONS, references), references, confidence=None)
+    else:
+        score_predictions(run / PREDICTIONS, references, confidence=None)
     run_card = RunCard(
         name=name,
         paradigm=paradigm,
