@@ -147,7 +147,7 @@ def _draw(name: str, sets: _Sets, seed: int) -> tuple[int, list[list[int]]]:
 
 
 class _Exchange:
-    """Random exchanges of sets between pools. Each keeps the number of pools per set, and of sets per pool."""
+    """Random exchanges of sets between pools. Each keeps the number of pools per set."""
 
     def __init__(self, sets: _Sets, count: int, rng: np.random.Generator) -> None:
         self._sets, self._rng = sets, rng
@@ -184,12 +184,15 @@ class _Exchange:
         costs = [self._cost(pool, others) for pool, others in enumerate(self._others)]
         faulty = [pool for pool, cost in enumerate(costs) if cost]
         for draw in self._rng.random((n if faulty else 0, 4)).tolist():
-            exchange = self._drawn(faulty, draw)
+            exchange = self._drawn(faulty, draw) or self._moved(faulty, draw)
             if not exchange:
                 continue
             p, i, q, j = exchange
             new_p, new_q = self._others[p].copy(), self._others[q].copy()
-            new_p[i], new_q[j] = new_q[j], new_p[i]
+            if j is None:
+                new_q.append(new_p.pop(i))
+            else:
+                new_p[i], new_q[j] = new_q[j], new_p[i]
             cost_p, cost_q = self._cost(p, new_p), self._cost(q, new_q)
             if cost_p + cost_q > costs[p] + costs[q]:
                 continue
@@ -208,6 +211,13 @@ class _Exchange:
         i, j = int(draw[2] * len(ours)), int(draw[3] * len(theirs))
         a, b = ours[i], theirs[j]
         return None if a == q or b == p or a in theirs or b in ours else (p, i, q, j)
+
+    def _moved(self, pools: Sequence[int], draw: Sequence[float]) -> tuple[int, int, int, None] | None:
+        """Draw a set of one of these pools, and another pool. None if the set cannot go there."""
+        p, q = pools[int(draw[0] * len(pools))], int(draw[1] * len(self._others))
+        ours = self._others[p]
+        i = int(draw[2] * len(ours))
+        return None if p == q or len(ours) < 2 or ours[i] == q or ours[i] in self._others[q] else (p, i, q, None)
 
     def _cost(self, pool: int, others: list[int]) -> int:
         """Count clashes of a pool, and candidates above the limit."""
