@@ -224,4 +224,5 @@ class _Exchange:
         own = set(others)
         barred = sum(self._barred[i][pool] for i in others)
         clashes = sum(len(own & self._clashing[i]) for i in others) // 2
-        return barred + clashes + max(0, self._size[pool] + sum(self._size[i] for i in others) - self._sets.limit)
+        total: int = barred + clashes + max(0, self._size[pool] + sum(self._size[i] for i in others) - self._sets.limit)
+        return total
