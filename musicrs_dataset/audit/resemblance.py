@@ -68,7 +68,8 @@ def unit_vectors(embed: Embed, texts: Sequence[str]) -> npt.NDArray[np.float64]:
     """Embed texts, and scale the vectors to unit length. The zero vector stays."""
     vectors = np.asarray(embed(texts), dtype=np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    units: npt.NDArray[np.float64] = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    return units
 
 
 def _resemblance(threads: Sequence[Thread], embed: Embed, *, less_subreddit: bool) -> Weights:

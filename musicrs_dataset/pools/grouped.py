@@ -56,9 +56,10 @@ class _Sets:
         placed = self.placed
         if not placed:
             return 0
-        total = sum(len(titles) for titles in self.titles)
-        # Half a set of room is left, without which hardly any choice keeps every pool within the limit.
-        by_size = int((self.limit - total / len(placed) / 2) * len(self.titles) / total)
+        sizes = [len(self.titles[i]) for i in placed]
+        # Sets of different sizes need room, without which hardly any choice keeps every pool within the limit.
+        room = min(sum(sizes) / len(sizes), max(sizes) - min(sizes)) / 2
+        by_size = int((self.limit - room) * len(self.titles) / sum(sizes))
         return min(by_size, 1 + int((~self.barred[placed]).sum(axis=1).min()))
 
 
@@ -120,12 +121,12 @@ def _sets(group: Sequence[Thread], distractors: int) -> _Sets:
 
 def _check(name: str, group: Sequence[Thread], sets: _Sets) -> None:
     """Refuse a subreddit in which no set can be in a second pool."""
-    if sets.largest_count() >= 2:
+    placed, count = sets.placed, sets.largest_count()
+    if len(placed) >= 2 and count >= 2 and (count - 1) * len(placed) >= len(group):
         return
-    placed = sets.placed
     alone = [group[i].thread_id for i in placed if sets.barred[i].all()]
-    if len(placed) < 2:
-        fault = f"{len(placed)} of its {len(group)} threads have a ground truth, expected at least 2"
+    if len(placed) < 2 or count >= 2:
+        fault = f"{len(placed)} of its {len(group)} threads have a ground truth, which is too few to fill all pools"
     elif alone:
         fault = f"the replies of every other thread name a title of the ground truth of thread {alone[0]}"
     else:
@@ -146,24 +147,24 @@ def _draw(name: str, sets: _Sets, seed: int) -> tuple[int, list[list[int]]]:
 
 
 class _Exchange:
-    """Random exchanges of sets between pools. Each keeps the number of pools per set, and of sets per pool."""
+    """Random exchanges of sets between pools. Each keeps the number of pools per set."""
 
     def __init__(self, sets: _Sets, count: int, rng: np.random.Generator) -> None:
         self._sets, self._rng = sets, rng
         self._size = [len(titles) for titles in sets.titles]
         self._barred = sets.barred.tolist()
         self._clashing = [set(np.flatnonzero(row).tolist()) for row in sets.clash]
-        n = len(self._size)
-        circle = rng.permutation(n).tolist()
-        # Each set goes into the next pools of a circle, so the numbers are right from the start.
-        self._others: list[list[int]] = [[] for _ in range(n)]
-        for place, i in enumerate(circle):
-            if self._size[i]:
-                for step in range(1, count):
-                    self._others[circle[(place + step) % n]].append(i)
+        self._others: list[list[int]] = [[] for _ in self._size]
+        # Each set goes into the pools with the fewest sets, so the numbers are right from the start.
+        for i in rng.permutation(sets.placed).tolist():
+            pools = [pool for pool in rng.permutation(len(self._size)).tolist() if pool != i]
+            for pool in sorted(pools, key=lambda pool: len(self._others[pool]))[: count - 1]:
+                self._others[pool].append(i)
 
     def run(self) -> list[list[int]] | None:
-        """Return the sets of each pool, its own first. None if clashes remain."""
+        """Return the sets of each pool, its own first. None if clashes remain, or a pool has no distractor."""
+        if not all(self._others):
+            return None
         n_places = sum(map(len, self._others))
         self._mix(_MIXING * n_places)
         if not self._repair(_REPAIRING * n_places):
@@ -183,12 +184,15 @@ class _Exchange:
         costs = [self._cost(pool, others) for pool, others in enumerate(self._others)]
         faulty = [pool for pool, cost in enumerate(costs) if cost]
         for draw in self._rng.random((n if faulty else 0, 4)).tolist():
-            exchange = self._drawn(faulty, draw)
+            exchange = self._drawn(faulty, draw) or self._moved(faulty, draw)
             if not exchange:
                 continue
             p, i, q, j = exchange
             new_p, new_q = self._others[p].copy(), self._others[q].copy()
-            new_p[i], new_q[j] = new_q[j], new_p[i]
+            if j is None:
+                new_q.append(new_p.pop(i))
+            else:
+                new_p[i], new_q[j] = new_q[j], new_p[i]
             cost_p, cost_q = self._cost(p, new_p), self._cost(q, new_q)
             if cost_p + cost_q > costs[p] + costs[q]:
                 continue
@@ -208,9 +212,17 @@ class _Exchange:
         a, b = ours[i], theirs[j]
         return None if a == q or b == p or a in theirs or b in ours else (p, i, q, j)
 
+    def _moved(self, pools: Sequence[int], draw: Sequence[float]) -> tuple[int, int, int, None] | None:
+        """Draw a set of one of these pools, and another pool. None if the set cannot go there."""
+        p, q = pools[int(draw[0] * len(pools))], int(draw[1] * len(self._others))
+        ours = self._others[p]
+        i = int(draw[2] * len(ours))
+        return None if p == q or len(ours) < 2 or ours[i] == q or ours[i] in self._others[q] else (p, i, q, None)
+
     def _cost(self, pool: int, others: list[int]) -> int:
         """Count clashes of a pool, and candidates above the limit."""
         own = set(others)
         barred = sum(self._barred[i][pool] for i in others)
         clashes = sum(len(own & self._clashing[i]) for i in others) // 2
-        return barred + clashes + max(0, self._size[pool] + sum(self._size[i] for i in others) - self._sets.limit)
+        total: int = barred + clashes + max(0, self._size[pool] + sum(self._size[i] for i in others) - self._sets.limit)
+        return total

@@ -125,5 +125,5 @@ def test_designs() -> None:
     """No design, or one twice, is a mistake."""
     with pytest.raises(ValidationError, match="at least 1 item"):
         PoolsOptions(designs=[])
-    with pytest.raises(UserError, match="expected different ones of paper, balanced, fresh"):
+    with pytest.raises(UserError, match="expected different ones of paper, balanced, fresh, grouped"):
         PoolsOptions(designs=[Design.PAPER, Design.PAPER]).check()

@@ -49,7 +49,10 @@ def test_the_example(tmp_path: Path) -> None:
         ({"mine": {"dumps": ["a"], "subreddit": ["jazz"]}}, r"mine.subreddit is no .* did you mean subreddits\?"),
         ({"baseline": {"zzz": 1}}, "baseline.zzz is no setting; it has model, modality, pools, seed, options"),
         ({"threads": {"min_replies": "three"}}, "threads.min_replies is 'three', expected: a valid integer"),
-        ({"pools": {"designs": ["best"]}}, "pools.designs.0 is 'best', expected: 'paper', 'balanced' or 'fresh'"),
+        (
+            {"pools": {"designs": ["best"]}},
+            "pools.designs.0 is 'best', expected: 'paper', 'balanced', 'fresh' or 'grouped'",
+        ),
         ({"mine": {"dumps": ["a"], "subreddits": ["a b"]}}, "mine.subreddits.0: found 'a b', expected the name of a"),
         ({"extract": {"max_failures": 2}}, "extract.max_failures is 2, expected: less than or equal to 1"),
         ({"work": None}, "work is null, expected: .*path"),

@@ -217,8 +217,9 @@ def test_grouped_pools_hide_which_set_is_relevant(
 ) -> None:
     like_other, like_pool = resemblance_adversaries(minilm, "in meaning")
     tried = [like_other, like_pool, *(a for a in ADVERSARIES if a.name in ("frequent first", "rare first"))]
-    # The facts of a prototype outside of this project: 25.7 on published pools, against a chance of 20.4.
-    assert percent(audit(upstream_threads, [like_pool]), like_pool.name)[0] == pytest.approx(25.67, abs=0.3)
+    # Random distractors leave the relevant candidates as a cluster.
+    published = effects(audit(upstream_threads, [like_pool]), like_pool.name)["ndcg@20"]
+    assert published.mean - published.chance > 0.02
     z: dict[str, list[float]] = {}
     gains = []
     like_query = next(a for a in embedding_adversaries(minilm) if a.name == "like the query")

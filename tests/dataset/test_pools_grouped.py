@@ -36,6 +36,7 @@ def assert_sound(threads: Sequence[Thread], made: PoolSet, distractors: int) -> 
             pool = made.pools[row.thread_id]
             assert len(set(pool)) == len(pool) <= limit
             assert set(row.ground_truth) <= set(pool)
+            assert set(pool) > set(row.ground_truth)
             barred = {normalise(name) for name in (*row.ground_truth, *row.all_entities)}
             assert not barred & {normalise(name) for name in pool if name not in row.ground_truth}
             whole = [other for other in group if set(other.ground_truth) <= set(pool)]
@@ -62,7 +63,12 @@ def test_a_set_is_not_used_where_replies_name_one_of_its_titles() -> None:
 @pytest.mark.parametrize(
     ("threads", "distractors", "message"),
     [
-        ([thread("t1", ["A"]), thread("t2", [])], 90, "1 of its 2 threads have a ground truth, expected at least 2"),
+        ([thread("t1", ["A"]), thread("t2", [])], 90, "1 of its 2 threads have a ground truth, which"),
+        (
+            [thread("t1", ["A"]), thread("t2", ["B"]), *(thread(f"e{i}", [], named="AB") for i in range(9))],
+            1,
+            "2 of its 11 threads",
+        ),
         ([thread("t1", ["A"], named=["B"]), thread("t2", ["B"])], 90, "name a title of the ground truth of thread t2"),
         ([thread(f"t{i}", [f"{i}{j}" for j in range(9)]) for i in range(4)], 2, "no second ground truth fits into 11"),
     ],
