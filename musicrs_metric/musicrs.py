@@ -118,7 +118,7 @@ class Musicrs(evaluate.Metric):  # type: ignore[misc]
             rows = _columns(predictions, references, candidates, groups)
             if self.writer is None and self.num_process == 1:
                 # All rows are known already. The cache file of `evaluate` would return them unchanged, but later.
-                return self._compute(**rows, **settings)
+                return self._compute(**rows, **settings)  # type: ignore[arg-type]
             super().add_batch(**rows)
         result: dict[str, Any] | None = super().compute(**settings)
         return result

@@ -70,13 +70,15 @@ class MusiCRSQueryOnlyReranking(AbsTaskRetrieval):
 class _AudioReranking(AbsTaskRetrieval):
     """Reranking with one sound per query, decoded with soundfile: torchcodec would need FFmpeg's libraries."""
 
+    data_loaded: bool
+
     def load_data(self, num_proc: int | None = None, **kwargs: Any) -> None:  # noqa: ARG002
         """Load the tables, and decode the sounds of the queries."""
         from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader
 
         if self.data_loaded:
             return
-        self.dataset = {}
+        self.dataset: dict[str, Any] = {}
         for config in self.hf_subsets:
             for split in self.eval_splits:
                 data = _loader(RetrievalDatasetLoader)(

@@ -81,6 +81,7 @@ def lines(predictions: Iterable[Prediction]) -> Iterator[str]:
     yield csv_line(COLUMNS)
     for prediction in predictions:
         scores = prediction.scores or [""] * len(prediction.ranking)
+        ranked: list[tuple[object, str, object]]
         ranked = list(zip(range(1, len(scores) + 1), prediction.ranking, scores, strict=True)) or [("", "", "")]
         answered = "" if prediction.n_answered is None else prediction.n_answered
         for rank, title, score in ranked:

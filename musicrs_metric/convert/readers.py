@@ -47,7 +47,7 @@ def read_rankings(path: Path, references: References, kind: str | None = None) -
     if kind == "run":
         rankings = _read_run(path, references)
     elif kind in READERS:
-        rankings = import_module(READERS[kind], __package__).read(path, references)  # type: ignore[index]
+        rankings = import_module(READERS[kind], __package__).read(path, references)
     else:
         raise UserError(f"{path}: found the kind {show(kind)}, expected one of {', '.join(['run', *READERS])}")
     if not rankings.predictions:

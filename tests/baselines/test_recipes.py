@@ -57,7 +57,7 @@ def test_a_recipe_makes_its_parts_and_resumes(mini: Path, tmp_path: Path) -> Non
     """The fused file is the fusion of the files of the parts; a stop and a second call change no byte."""
     file, out = tmp_path / "mine.toml", tmp_path / "out"
     file.write_text(RECIPE)
-    line = ["run", "--model", file, "--modality", "query_only", "--dataset", mini, "--out", out]
+    line: list[str | Path] = ["run", "--model", file, "--modality", "query_only", "--dataset", mini, "--out", out]
     assert invoke(*line, "--limit", "4").exit_code == 0
     done = invoke(*line)
     assert done.exit_code == 0, done.output

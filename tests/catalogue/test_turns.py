@@ -201,6 +201,6 @@ def test_golden_values_of_cpcd(tmp_path: Path) -> None:
                 pair = [scores["macro"][measure], scores["micro"][measure]]
                 assert pair == pytest.approx(golden[measure], abs=1e-6), (name, measure)
         chance = {"hit@20": (0.034991, 0.033840), "map@20": (0.000456, 0.000448), "mrr@100": (0.008909, 0.008623)}
-        for measure, pair in chance.items():
+        for measure, expected in chance.items():
             found = [ours["chance"][kind][measure] for kind in ("macro", "micro")]
-            assert found == pytest.approx(pair, abs=1e-6)
+            assert found == pytest.approx(expected, abs=1e-6)

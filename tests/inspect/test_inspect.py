@@ -80,6 +80,7 @@ def test_mini_dataset(data: Path, tmp_path: Path, task: str) -> None:
     expected = score(pools, references.ground_truth, references.candidates)
     assert means(log)["recall@20"] == pytest.approx(expected.values["recall@20"])
     assert means(log)["mrr"] == pytest.approx(expected.values["mrr"])
+    assert expected.se is not None
     (error,) = (each.metrics["stderr"].value for each in log.results.scores if each.name == "recall@20")
     assert error == pytest.approx(expected.se["recall@20"])
     assert {sample.metadata["n_clips"] > 0 for sample in log.samples} == {task != "query_only"}

@@ -84,7 +84,7 @@ def test_health(
 
     def state() -> tuple[int, dict[str, object]]:
         answer = routes.health(None)  # type: ignore[arg-type]
-        return answer.status_code, json.loads(answer.body)
+        return answer.status_code, json.loads(bytes(answer.body))
 
     assert state() == (200, {"ok": True, "rows": 1, "set_aside": 0})
     with monkeypatch.context() as patch:
