@@ -140,7 +140,7 @@ def local(task: type[AbsTaskRetrieval], folder: str, revision: str = "main") -> 
 def _loader(base: type) -> type:
     """Return a loader that reads sounds without decoding them."""
 
-    class Undecoded(base):  # type: ignore[misc]
+    class Undecoded(base):
         def _load_dataset_split(self, config: str, num_proc: int | None) -> Any:
             from datasets import Audio
 
