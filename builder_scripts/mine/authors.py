@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from functools import lru_cache
 from pathlib import Path
 
 from musicrs_metric.base.files import write_text
 from musicrs_metric.errors import UserError
 
 _SALT_BYTES = 32
-_REMEMBERED = 1 << 15  # authors
 _GONE = ("[deleted]", "[removed]", "")
 # Bots that the rule of `is_bot` does not recognise.
 _BOTS = frozenset(
@@ -48,15 +46,10 @@ class Pseudonyms:
 
     Args:
         salt: From `author_salt`.
-
-    Attributes:
-        seen: From the name of an author, or None, to the pseudonym (see `of`) and whether the name is that of a bot.
     """
 
     def __init__(self, salt: bytes) -> None:
         self._keyed = hashlib.blake2b(key=salt, digest_size=10)
-        # The authors of one subreddit write often.
-        self.seen = lru_cache(_REMEMBERED)(self._see)
 
     def of(self, name: object) -> str | None:
         """Return the pseudonym of an author. None without a name, or for a deleted account."""
@@ -68,10 +61,6 @@ class Pseudonyms:
         digest = self._keyed.copy()
         digest.update(name.encode("utf-8", "replace"))
         return digest.hexdigest()
-
-    def _see(self, name: str | None) -> tuple[str | None, bool]:
-        """Return the pseudonym of an author, and True for a bot."""
-        return self.of(name), is_bot(name)
 
 
 def is_bot(name: object) -> bool:

@@ -23,8 +23,6 @@ from .report import DumpReport
 from .rows import MAKE_ROW, WITHDRAWN, Row, bronze_schema
 
 _GROUP_BYTES = 1 << 25  # of lines, so that long texts do not pile up either
-# Rows as Python objects before they become columns. So few are still in the processor's cache, where 50,000 are not.
-_BATCH = 1_000
 # More broken lines than this are no accident of a crawler but a damaged file.
 _BROKEN_SHARE = 0.001
 _BROKEN_FEW = 100
@@ -68,7 +66,8 @@ def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpRep
     mining = _Mining(job, lines)
     with replacing_parquet(rows, bronze_schema(job.dump.kind)) as writer, ThreadPoolExecutor(1) as behind:
         written = behind.submit(int)
-        for table in mining.tables(writer.schema):
+        for group in mining.groups():
+            table = _table(job.dump.name, group, writer.schema)
             written.result()
             written = behind.submit(writer.write_table, table)
         written.result()
@@ -95,7 +94,7 @@ def ingest(job: Job, advance: Callable[[int], None] = lambda _: None) -> DumpRep
 
 class _Mining:
     def __init__(self, job: Job, lines: DumpLines) -> None:
-        self._lines, self._dump, self._subreddits = lines, job.dump.name, job.subreddits
+        self._lines, self._subreddits = lines, job.subreddits
         names = "|".join(map(re.escape, sorted(job.subreddits))).encode()
         self._wanted = re.compile(rb'"subreddit"\s*:\s*"(?i:' + names + rb')"')
         self._make_row, self._authors = MAKE_ROW[job.dump.kind], Pseudonyms(job.salt)
@@ -104,33 +103,23 @@ class _Mining:
         self.raw_bytes = self.repaired = 0
         self._seen = self._tried = self._kept = self._broken = self._malformed = self._elsewhere = 0
 
-    def tables(self, schema: Any) -> Iterator[Any]:
-        """Yield tables of rows that memory can hold."""
-        import pyarrow as pa
-
-        batches: list[Any] = []
-        rows: list[Row] = []
-        n = size = 0
+    def groups(self) -> Iterator[list[Row]]:
+        """Yield rows in groups that memory can hold."""
+        group: list[Row] = []
+        size = 0
         for at, line in self._candidates():
             row = self._row(line)
             if row is None:
                 continue
-            rows.append((at, *row))
-            n += 1
+            group.append((at, *row))
             size += len(line)
-            is_full = n == ROWS_PER_GROUP or size > _GROUP_BYTES
-            if is_full or len(rows) == _BATCH:
-                batches.append(_batch(self._dump, rows, schema))
-                rows = []
-            if is_full:
-                yield pa.Table.from_batches(batches).combine_chunks()
-                self._kept += n
-                batches, n, size = [], 0, 0
-        if rows:
-            batches.append(_batch(self._dump, rows, schema))
-        if batches:
-            yield pa.Table.from_batches(batches).combine_chunks()
-            self._kept += n
+            if len(group) == ROWS_PER_GROUP or size > _GROUP_BYTES:
+                yield group
+                self._kept += len(group)
+                group, size = [], 0
+        if group:
+            yield group
+            self._kept += len(group)
 
     def _candidates(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that name a wanted subreddit somewhere, be it in the post that they share.
@@ -211,12 +200,12 @@ class _Mining:
         return Counts(seen, self._kept, {reason: n for reason, n in left_out.items() if n})
 
 
-def _batch(dump: str, rows: list[Row], schema: Any) -> Any:
+def _table(dump: str, rows: list[Row], schema: Any) -> Any:
     import pyarrow as pa
 
-    types = schema.types[1:]
-    columns = [pa.array(column, type_) for column, type_ in zip(zip(*rows, strict=True), types, strict=True)]
-    return pa.record_batch([pa.repeat(dump, len(rows)), *columns], schema=schema)
+    fields = list(schema)[1:]
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), fields, strict=True)]
+    return pa.table([pa.repeat(dump, len(rows)), *columns], schema)
 
 
 def _peak_rss() -> int:

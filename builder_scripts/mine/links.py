@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from musicrs_dataset.youtube import find_video
 
 from .parsing import whole_characters
 
-# A link ends at a blank, at its end by `musicrs_dataset.youtube`, and at the start of the next link. The shortest is
-# `y2u.be/` with an id.
-_WORD = re.compile(r"[^\s\"'<>()\[\]]{18,}")
-_START = re.compile(r"(?i)(?=https?://)")
-_SHORTEST = 18
+_SHORTEST = 18  # characters of `y2u.be/` with an id
+# A link ends at a blank, at its end by `musicrs_dataset.youtube`, and at the start of the next link.
+_BETWEEN = re.compile(r"(?i)[\"'<>()\[\]]+|(?=https?://)")
 
 
 class FoundLink(NamedTuple):
@@ -46,21 +43,21 @@ def find_links(*texts: object) -> list[FoundLink]:
     """
     links: dict[str, FoundLink] = {}
     for text in texts:
-        # A search of all words of all texts would take most of the time.
-        if not isinstance(text, str) or not _has_host(text):
+        if not isinstance(text, str):
             continue
-        for word in _WORD.findall(text):
-            for piece in _pieces(word):
+        for word in _words_with_host(text):
+            for piece in _BETWEEN.split(word):
                 video = find_video(piece) if len(piece) >= _SHORTEST and _has_host(piece) else None
                 if video is not None and video[0] not in links:
                     links[video[0]] = FoundLink(*video, whole_characters(piece))
     return list(links.values())
 
 
-def _pieces(word: str) -> Sequence[str]:
-    """Cut a word at the start of each link. Nearly all words have one link."""
-    is_one = word.isascii() and word.lower().find("http", 1) < 0
-    return (word,) if is_one else _START.split(word)
+def _words_with_host(text: str) -> list[str]:
+    """Return the words that may hold a link. A search of all words of all texts would take most of the time."""
+    if not _has_host(text):
+        return []
+    return [word for word in text.split() if len(word) >= _SHORTEST and _has_host(word)]
 
 
 def _has_host(text: str) -> bool:

@@ -43,8 +43,8 @@ def seconds(value: object) -> int | None:
     Returns:
         The time without its fraction; None where it is none, before 1970 or in the future.
     """
-    if (type(value) is int or type(value) is float) and 0 <= value <= _NOW:
-        return int(value)
+    if type(value) is int and 0 <= value <= _NOW:
+        return value
     when = whole_number(value)
     if when is None and isinstance(value, str):
         when = _seconds_of_date(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .authors import Pseudonyms
+from .authors import Pseudonyms, is_bot
 from .dumps import Kind
 from .links import find_links
 from .parsing import FIRST_POST, base36, plain_text, seconds, whole_number
@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 WITHDRAWN = 6  # place of the sign in a row without `dump` and `at`
 
 _ABSENT = object()
-_PREFIXES = frozenset(("t1_", "t3_"))
+_PREFIXES = ("t1_", "t3_")
 _INT64 = 1 << 63
 _LONGEST_ID = 8  # more digits than that are a number, not an id of digits alone
 
@@ -94,20 +94,19 @@ def comment_row(line: Line, authors: Pseudonyms) -> Row | None:
     Returns:
         The row; None where the line lacks id, time, thread or parent, or is a submission.
     """
-    get = line.get
-    name, created = _name(get("id"), "t1_"), seconds(get("created_utc"))
-    link, parent = get("link_id"), get("parent_id", _ABSENT)
-    thread = link if type(link) is str and link[:3] == "t3_" else _name(_number(link), "t3_")
+    name, created = _name(line.get("id"), "t1_"), seconds(line.get("created_utc"))
+    link, parent = line.get("link_id"), line.get("parent_id", _ABSENT)
+    thread = link if type(link) is str and link.startswith("t3_") else _name(_number(link), "t3_")
     if name is None or created is None or created < FIRST_POST or thread is None or _is_submission(line):
         return None
-    if type(parent) is not str or parent[:3] not in _PREFIXES:
+    if type(parent) is not str or not parent.startswith(_PREFIXES):
         parent = _parent(parent, thread)
         if parent is None:
             return None
-    body = plain_text(get("body"))
+    body = plain_text(line.get("body"))
     stripped = body.strip()
     sign = withdrawal(line, stripped)
-    said, stickied = get("is_submitter"), get("stickied") is True
+    said, stickied = line.get("is_submitter"), line.get("stickied") is True
     return (
         *_common(line, created, sign, authors), name, thread, parent, "" if sign else body,
         0 if sign else len(stripped), said if isinstance(said, bool) else None, stickied,
@@ -124,7 +123,7 @@ def _common(line: Line, created: int, sign: str | None, authors: Pseudonyms) -> 
     author = line.get("author")
     return (
         line["subreddit"].lower(), created, _retrieved(line), whole_number(line.get("score")),
-        *authors.seen(author if type(author) is str else None), sign,
+        authors.of(author), is_bot(author), sign,
     )  # fmt: skip
 
 
@@ -144,12 +143,11 @@ def _is_submission(line: Line) -> bool:
 
 def _name(value: object, prefix: str) -> str | None:
     """Write an id as Reddit's full name; dumps give it with or without the prefix. None for another kind's name."""
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str):
         return None
-    start = value[:3]
-    if start in _PREFIXES:
-        return value if start == prefix else None
-    return prefix + value
+    if value.startswith(prefix):
+        return value
+    return None if not value or value.startswith(_PREFIXES) else prefix + value
 
 
 def _number(value: object) -> object:
@@ -170,7 +168,7 @@ def _parent(value: object, thread: str) -> str | None:
     value = _number(value)
     if not isinstance(value, str):
         return None
-    if not value or value[:3] in _PREFIXES:
+    if not value or value.startswith(_PREFIXES):
         return value or None
     return thread if value == thread[3:] else f"t1_{value}"
 

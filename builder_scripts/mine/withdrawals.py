@@ -72,9 +72,17 @@ def withdrawal(line: Mapping[str, Any], *texts: str) -> str | None:
         sign = text_sign(text)
         if sign is not None:
             return sign
-    if any(map(line.get, _FIELDS)):  # in nearly all lines none is set
+    get = line.get
+    # In nearly all lines none is set, so they are asked for at once.
+    if (
+        get("removed_by_category")
+        or get("removed_by")
+        or get("banned_by")
+        or get("banned_at_utc")
+        or get("removal_reason")
+    ):
         for field in _FIELDS:
-            value = line.get(field)
+            value = get(field)
             if value and _says(value):
                 return field
     if line.get("collapsed_reason_code") == "DELETED":
