@@ -57,7 +57,7 @@ def test_a_recipe_makes_its_parts_and_resumes(mini: Path, tmp_path: Path) -> Non
     """The fused file is the fusion of the files of the parts; a stop and a second call change no byte."""
     file, out = tmp_path / "mine.toml", tmp_path / "out"
     file.write_text(RECIPE)
-    line = ["run", "--model", file, "--modality", "query_only", "--dataset", mini, "--out", out]
+    line: list[str | Path] = ["run", "--model", file, "--modality", "query_only", "--dataset", mini, "--out", out]
     assert invoke(*line, "--limit", "4").exit_code == 0
     done = invoke(*line)
     assert done.exit_code == 0, done.output
@@ -102,7 +102,7 @@ def test_the_shipped_recipe_names_its_weights() -> None:
         (("weight = 3", "modality = \"sound\""), "modality is 'sound', expected"),
         (("weight = 3", "weights = \"mpnet\""), r"weights is 'mpnet', expected a key of \[weights\]"),
         (("description", "method = \"sum\"\ndescription"), "method is 'sum', expected one of zscore, rrf, rank"),
-        (("name = \"words_and_order\"", ""), "name is None, expected text"),
+        (("name = \"words_and_order\"", ""), "name is null, expected text"),
         (("name", "= ="), "cannot be read"),
     ],
 )  # fmt: skip
