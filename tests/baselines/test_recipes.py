@@ -102,7 +102,7 @@ def test_the_shipped_recipe_names_its_weights() -> None:
         (("weight = 3", "modality = \"sound\""), "modality is 'sound', expected"),
         (("weight = 3", "weights = \"mpnet\""), r"weights is 'mpnet', expected a key of \[weights\]"),
         (("description", "method = \"sum\"\ndescription"), "method is 'sum', expected one of zscore, rrf, rank"),
-        (("name = \"words_and_order\"", ""), "name is None, expected text"),
+        (("name = \"words_and_order\"", ""), "name is null, expected text"),
         (("name", "= ="), "cannot be read"),
     ],
 )  # fmt: skip
