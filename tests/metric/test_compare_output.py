@@ -232,8 +232,9 @@ def test_markdown_of_a_table() -> None:
 
 
 def test_table_for_the_terminal(dataset: Path, make_run: Callable[..., Path]) -> None:
-    """The default shows standings, pairs and effects; a name in brackets is not taken for markup."""
-    text = run(make_run("a", 1, name="[bold]A[/bold]"), make_run("b", 5), "--dataset", dataset, "--by", "genre")
+    """With details: standings, pairs and effects; a name in brackets is not taken for markup."""
+    runs = make_run("a", 1, name="[bold]A[/bold]"), make_run("b", 5)
+    text = run(*runs, "--dataset", dataset, "--by", "genre", "--details")
     assert "[bold]A[/bold]" in text
     for expected in ("chance (exact)", "above", "win/tie/loss", "12/0/0", "6, small"):
         assert expected in text
@@ -242,7 +243,7 @@ def test_table_for_the_terminal(dataset: Path, make_run: Callable[..., Path]) ->
 def test_many_systems_show_the_pairs_of_the_leaders_only(dataset: Path, make_run: Callable[..., Path]) -> None:
     """Of seven systems' 21 pairs, the terminal shows the 6 with the leader and says so; JSON has all."""
     runs = [make_run(f"s{rank}", rank) for rank in range(1, 8)]
-    arguments: list[str | Path] = ["--dataset", dataset, "--metric", "mrr", "--resamples", "100"]
+    arguments: list[str | Path] = ["--dataset", dataset, "--metric", "mrr", "--resamples", "100", "--details"]
     assert "6 of 21 pairs" in run(*runs, *arguments)
     assert len(json.loads(run(*runs, *arguments, "--format", "json"))["metrics"]["mrr"]["pairs"]) == 21
 
