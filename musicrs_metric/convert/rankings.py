@@ -94,7 +94,7 @@ def text_of(path: Path) -> str:
     data = path.read_bytes()
     encoding = kind_of(data).encoding
     try:
-        return data.decode(encoding)
+        return data.decode(encoding).removeprefix("\ufeff")  # a second mark, of a file that was converted
     except UnicodeDecodeError as error:
         place = f"byte {error.start + 1}"
         raise UserError(f"{path}: not {encoding.upper()} ({place}); expected text in UTF-8, save it as such") from None

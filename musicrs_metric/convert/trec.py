@@ -191,7 +191,7 @@ def read(path: Path, references: References) -> Rankings:
         tags.add(tag)
     table = _read_ids(path.with_name(IDS))
     known = {title for candidates in references.candidates for title in candidates}
-    known_ids = {*table, *title_ids(known)}
+    known_ids = {*table, *title_ids(known).values()}
     found = {identity for of_thread in scores.values() for identity in of_thread}
     if found and found.isdisjoint(known_ids) and found.isdisjoint(known):
         raise UserError(

@@ -103,9 +103,10 @@ def test_packages_are_named_with_the_extra_that_brings_them(monkeypatch: pytest.
 def test_a_system_that_cannot_be_imported_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has a row that says why, in the doctor's table and in that of `list`."""
     from baselines.commands import catalogue
+    from baselines.recipes import shipped_recipes
 
     monkeypatch.setitem(SYSTEMS, "lexical", "baselines.systems.nowhere:Lexical")
     assert "No module named 'baselines.systems.nowhere'" in next(lacks("lexical", LARGE))
     table = catalogue.systems_table()
-    assert [*table.columns[0].cells] == list(SYSTEMS)
+    assert [*table.columns[0].cells] == [*SYSTEMS, *shipped_recipes()]
     assert [*table.columns[5].cells][list(SYSTEMS).index("lexical")] == "broken"

@@ -241,13 +241,15 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         assert faults_of(path)[0].message == "is a pipe or a device; expected a regular file"
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_other_encodings(tmp_path: Path, encoding: str) -> None:
-    """Only UTF-8 is read; the line is named."""
+@pytest.mark.parametrize(
+    ("encoding", "line", "message"), [("latin-1", 1, "not UTF-8"), ("utf-16", None, "found UTF-16, expected UTF-8")]
+)
+def test_other_encodings(tmp_path: Path, encoding: str, line: int | None, message: str) -> None:
+    """Only UTF-8 is read; the message names the line, or the encoding of the whole file."""
     (tmp_path / "p.jsonl").write_bytes('{"thread_id": "t3_a", "ranking": ["é"]}'.encode(encoding))
     (fault,) = faults_of(tmp_path / "p.jsonl")
-    assert fault.line == 1
-    assert "not UTF-8" in fault.message
+    assert fault.line == line
+    assert message in fault.message
 
 
 def test_a_cut_file_says_so(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_report_names_the_page(
     options = ["-d", toy.dataset, "--out", out, "--case", "t3_1", "--resamples", 50]
     code, said, errors = run_cli(capsys, monkeypatch, "report", *toy.runs, *options)
     assert (code, errors) == (0, "")
-    assert said == f"{out / 'report.html'} (7 files in {out})\n"
+    assert said == f"{out / 'report.html'} (10 files in {out})\n"
     assert "Thread t3_1" in (out / "report.html").read_text(encoding="utf-8")
 
 

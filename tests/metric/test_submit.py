@@ -77,6 +77,10 @@ def test_a_run_is_ranked(cli: Cli, served: tuple[str, LocalStore], run: Path) ->
     assert kept.predictions == tuple(ranked())
     assert "sent before, nothing new" in cli(run, "--space", address).out
     assert len(store.entries()) == 1
+    copy = cli(run, "--space", address, "--name", "A copy").out
+    assert copy.startswith(f"stored: {address}/?row=")  # identical predictions have no rank of their own
+    reverse = [line | {"ranking": line["ranking"][::-1]} for line in lines()]
+    (run / "predictions.jsonl").write_bytes(jsonl(reverse))
     other = cli(run, "--space", address, "--name", "Another").out
     assert other.startswith("stored; rank 1 of 2 that read their own thread, on recall@20: ")
 
