@@ -23,6 +23,8 @@ class Reply:
     raw: bytes | None = None
     delay_s: float = 0.0
     cut: bool = False  # close the connection in the middle of the body
+    usage: Mapping[str, int] = field(default_factory=lambda: {"completion_tokens": 5})
+    model: str | None = None
 
     def body(self) -> bytes:
         if self.raw is not None:
@@ -30,9 +32,9 @@ class Reply:
         if self.status != 200:
             return json.dumps({"error": {"message": self.text}}).encode()
         choice = {"index": 0, "message": {"role": "assistant", "content": self.text}, "finish_reason": self.finish}
-        return json.dumps(
-            {"object": "chat.completion", "choices": [choice], "usage": {"completion_tokens": 5}}
-        ).encode()
+        model = {} if self.model is None else {"model": self.model}
+        content = {"object": "chat.completion", **model, "choices": [choice], "usage": dict(self.usage)}
+        return json.dumps(content).encode()
 
 
 @dataclass

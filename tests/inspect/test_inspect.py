@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_titles(data: Path, tmp_path: Path) -> None:
     """The protocol `titles` lists the candidates in a random order that depends on the seed alone."""
     logs = [evaluate("query_only", tmp_path / str(n), data, protocol="titles", limit=5, seed=n // 2) for n in range(3)]
     inputs = [
-        [sample.input_text if hasattr(sample, "input_text") else str(sample.input) for sample in log.samples]
+        [sample.input if isinstance(sample.input, str) else sample.input[-1].text for sample in log.samples]
         for log in logs
     ]
     assert inputs[0] == inputs[1] != inputs[2]
@@ -117,7 +118,9 @@ def test_same_answers_same_rankings(data: Path, tmp_path: Path, monkeypatch: pyt
 
     def answer(body: Mapping[str, Any], before: int) -> Reply:
         prompt = prompt_of(body)
-        return Reply("yes") if prompt == "Say yes." else answers[sum(prompt.encode()) % len(answers)]
+        reply = Reply("yes") if prompt == "Say yes." else answers[sum(prompt.encode()) % len(answers)]
+        usage = {"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55}
+        return replace(reply, usage=usage, model="stub")
 
     with chat_server(answer) as stub:
         arguments = ["--base-url", stub.url, "--model-name", "stub", "--retries", "1", "--answer-format", "text"]
