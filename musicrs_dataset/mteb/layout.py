@@ -7,11 +7,12 @@ mteb drops queries without a relevant document, so the tables hold no thread who
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from musicrs_metric.base.files import write_text
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.convert.rankings import title_ids
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.hub.yaml_edit import yaml_of
@@ -70,15 +71,19 @@ def write_layout(dataset: str, folder: Path, configs: Sequence[str]) -> dict[str
         raise UserError(f"{folder}: exists and holds other files; expected a new folder")
     layouts: dict[str, Layout] = {}
     with replacing_folder(folder) as part:
-        names: list[str] = []
+        files: dict[str, str] = {}
         for config in configs:
             threads = list(iter_threads(dataset, config))
             tables, layouts[config] = tables_of(threads, config)
             for name, table in tables.items():
                 (part / f"{config}-{name}").mkdir()
-                table.to_parquet(part / f"{config}-{name}" / f"{SPLIT}.parquet")
-                names.append(f"{config}-{name}")
-        write_text(part / "README.md", [_card(names, layouts)])
+                path = part / f"{config}-{name}" / f"{SPLIT}.parquet"
+                table.to_parquet(path)
+                # `datasets` caches a folder by its base name and by the names of its files. Without a hash in them, it
+                # would return the rows of another folder of the same name.
+                path = path.rename(path.with_stem(f"{SPLIT}-{file_sha256(path)[:12]}"))
+                files[f"{config}-{name}"] = path.relative_to(part).as_posix()
+        write_text(part / "README.md", [_card(files, layouts)])
         write_text(part / "eval.yaml", [eval_yaml(configs)])
     return layouts
 
@@ -162,10 +167,8 @@ def _wav(clip: Clip) -> bytes:
     return file.getvalue()
 
 
-def _card(names: Sequence[str], layouts: dict[str, Layout]) -> str:
-    configs = [
-        {"config_name": name, "data_files": [{"split": SPLIT, "path": f"{name}/{SPLIT}.parquet"}]} for name in names
-    ]
+def _card(files: Mapping[str, str], layouts: dict[str, Layout]) -> str:
+    configs = [{"config_name": name, "data_files": [{"split": SPLIT, "path": path}]} for name, path in files.items()]
     front = yaml_of({"license": "cc-by-4.0", "tags": ["mteb", "music", "reranking"], "configs": configs})
     lines = [
         f"- `{config}`: {layout.queries} of {count(layout.threads, 'thread')}, {layout.documents} documents"

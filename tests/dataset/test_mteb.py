@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from musicrs_dataset.loading import iter_threads
 from musicrs_dataset.mteb.layout import RIGHTS, TASKS, tables_of, write_layout
 from musicrs_dataset.repo.build import build
 from musicrs_dataset.sources import resolve_source
@@ -30,7 +32,7 @@ def mini(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def columns(folder: Path, name: str) -> dict[str, list[Any]]:
     import pyarrow.parquet as parquet
 
-    table: dict[str, list[Any]] = parquet.read_table(folder / name / "test.parquet").to_pydict()
+    table: dict[str, list[Any]] = parquet.read_table(next((folder / name).glob("test-*.parquet"))).to_pydict()
     return table
 
 
@@ -52,8 +54,24 @@ def test_tables(mini: Path, tmp_path: Path) -> None:
     assert pairs == [(references.thread_ids[i], title) for i in judged for title in references.ground_truth[i]]
     assert set(qrels["score"]) == {1}
     card = (tmp_path / "mteb" / "README.md").read_text()
-    assert all(f"path: query_only-{name}/test.parquet" in card for name in ("corpus", "queries", "qrels", "top_ranked"))
+    assert all(f"path: query_only-{name}/test-" in card for name in ("corpus", "queries", "qrels", "top_ranked"))
     assert RIGHTS not in card
+
+
+def test_two_folders_of_one_name_have_their_own_rows(mini: Path, tmp_path: Path) -> None:
+    """`datasets` caches folders by their base name: another dataset under the same name gives its own tables."""
+    from datasets import load_dataset
+
+    changed = tmp_path / "data"
+    threads = [replace(thread, query=f"{thread.query} And more?") for thread in iter_threads(str(mini), "query_only")]
+    about = resolve_source("mini", clips=False)[1]
+    folder = build(threads, changed, about=about, configs=["query_only"])
+    queries = []
+    for number, dataset in enumerate((mini, folder)):
+        write_layout(str(dataset), tmp_path / str(number) / "mteb", ["query_only"])
+        rows = load_dataset(str(tmp_path / str(number) / "mteb"), "query_only-queries", split="test")
+        queries.append(list(rows["text"]))
+    assert queries[1] == [f"{query} And more?" for query in queries[0]]
 
 
 def test_eval_yaml_is_that_of_mteb(mini: Path, tmp_path: Path) -> None:
@@ -148,7 +166,9 @@ def test_tasks_run(config: str, mini: Path, tmp_path: Path) -> None:
     class Lengths:
         """Encodes the length of texts and the level of sounds."""
 
-        mteb_model_meta = mteb.models.ModelMeta.create_empty({"name": "org/lengths", "revision": "1"})
+        mteb_model_meta = mteb.models.ModelMeta.create_empty(
+            {"name": "org/lengths", "revision": "1", "modalities": ["text", "audio"]}
+        )
 
         def encode(self, inputs: Any, **_: Any) -> Any:
             vectors = []
