@@ -24,7 +24,7 @@ from musicrs_metric.runs.references import CATALOGUE, DEFAULT_CONFIG
 
 from ..repo.build import check_target
 from ..repo.folders import replacing_folder
-from ..repo.manifest import MANIFEST, installed_versions, shards_of
+from ..repo.manifest import MANIFEST, content_hash, installed_versions, shards_of
 from ..repo.parquet import ShardWriter
 from ..schema import SPLIT, VERSION
 from ..sources import About
@@ -78,7 +78,7 @@ def write_corpus(source: CatalogueSource, out: str | Path) -> Path:
                 "versions": installed_versions(("musicrs", "pyarrow", "numpy")),
             }  # fmt: skip
             write_text(folder / MANIFEST, [to_json(manifest, indent=2), "\n"])
-            write_text(folder / "README.md", [_card(about, corpus, statistics, columns)])
+            write_text(folder / "README.md", [_card(about, corpus, statistics, columns, content_hash(shards))])
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error})") from error
     return target
@@ -155,7 +155,7 @@ def _statistics(corpus: Corpus, turns: Sequence[Turn]) -> dict[str, Any]:
     }
 
 
-def _card(about: About, corpus: Corpus, statistics: dict[str, Any], columns: Sequence[str]) -> str:
+def _card(about: About, corpus: Corpus, statistics: dict[str, Any], columns: Sequence[str], content: str) -> str:
     import yaml
 
     front = {
@@ -171,8 +171,8 @@ def _card(about: About, corpus: Corpus, statistics: dict[str, Any], columns: Seq
                 "config_name": DEFAULT_CONFIG,
                 "default": True,
                 "version": VERSION,
-                # `datasets` computes the key of its cache from this block alone.
-                "description": f"fingerprint {corpus.fingerprint}",
+                # `datasets` computes the key of its cache from this block alone. The fingerprint has no queries.
+                "description": f"fingerprint {corpus.fingerprint}, content sha256 {content}",
                 "data_files": [{"split": SPLIT, "path": f"{DEFAULT_CONFIG}/{SPLIT}-*.parquet"}],
             }
         ],

@@ -33,6 +33,11 @@ class Shard:
     sha256: str
 
 
+def content_hash(shards: Iterable[Shard]) -> str:
+    """Return the hash of the hashes of Parquet files."""
+    return hashlib.sha256("".join(shard.sha256 for shard in shards).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
 class ConfigEntry:
     """Configuration as written.
@@ -54,7 +59,7 @@ class ConfigEntry:
     @property
     def content_sha256(self) -> str:
         """Hash of the hashes of the files. It changes with any byte of the configuration."""
-        return hashlib.sha256("".join(shard.sha256 for shard in self.shards).encode()).hexdigest()
+        return content_hash(self.shards)
 
 
 @dataclass(frozen=True)

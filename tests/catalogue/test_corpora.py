@@ -244,6 +244,10 @@ def test_own_corpus_over_a_catalogue(tmp_path: Path) -> None:
     import datasets
 
     assert datasets.load_dataset(str(folder), "query_only", split="test")[0]["ground_truth"] == ["i2"]
+    # A rebuild with other words and equal labels gives its own rows, not those that `datasets` has in its cache.
+    source = catalogue_of(f"jsonl:{lines(tmp_path / 'lab.jsonl', row | {'query': 'other words'})}")
+    write_corpus(source, tmp_path / "data")
+    assert datasets.load_dataset(str(folder), "query_only", split="test")[0]["query"] == "other words"
 
 
 def test_names_of_readers() -> None:
