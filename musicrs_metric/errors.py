@@ -17,8 +17,10 @@ class UserError(ValueError):
     """A mistake in the user's input (a path, a name, a file), with a message that says what to do."""
 
 
-def front_door(app: Callable[[], object]) -> None:
+def front_door(app: Callable[..., object]) -> None:
     """Run a command-line application. A user's mistake ends in one line and exit code 2, never in a traceback.
+
+    So does a wrong option or argument. A command without its subcommand prints its help.
 
     An error of the operating system ends in the same way. An output encoding without some signs does not stop it.
 
@@ -27,7 +29,7 @@ def front_door(app: Callable[[], object]) -> None:
     """
     try:
         with _replacing_signs():
-            app()
+            _run(app)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -39,6 +41,34 @@ def front_door(app: Callable[[], object]) -> None:
             f"error: {error.filename2 or error.filename or 'file system'}: {error.strerror or error}", file=sys.stderr
         )
         sys.exit(2)
+
+
+def _run(app: Callable[..., object]) -> None:
+    """Call a typer application, or any other function, and print a wrong option in one line."""
+    import typer
+
+    if not isinstance(app, typer.Typer):
+        app()
+        return
+    usage_error: Any = typer.BadParameter.__base__  # the one name that all versions of typer share with their click
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:  # an answer to a question was refused
+        print("stopped: nothing was done", file=sys.stderr)
+        sys.exit(1)
+    except usage_error as error:
+        _print_usage_error(error)
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)  # the exit code of `typer.Exit`
+
+
+def _print_usage_error(error: Any) -> None:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.ctx.get_help(), end="")
+        return
+    message = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
+    help_line = f". `{error.ctx.command_path} --help` lists the options" if error.ctx else ""
+    print(f"error: {message[:1].lower()}{message[1:]}{help_line}", file=sys.stderr)
 
 
 @contextmanager
