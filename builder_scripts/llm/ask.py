@@ -109,8 +109,8 @@ def _once_more(answer: Answer[Any] | None) -> bool:
 
 def count_outcomes(outcomes: Sequence[Outcome]) -> Counts:
     """Count questions: kept with a result, or dropped by the reason of their failure."""
-    dropped = Counter(outcome.failure for outcome in outcomes if outcome.failure is not None)
-    return Counts(len(outcomes), len(outcomes) - dropped.total(), dict(sorted(dropped.items())))
+    reasons = Counter(outcome.failure or "" for outcome in outcomes)
+    return Counts.by_reason(dict(sorted(reasons.items())))
 
 
 def has_failures(manifest: StageManifest) -> bool:

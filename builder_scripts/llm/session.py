@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Self
 
 from musicrs_metric.errors import count, some
 
+from ..pipeline.stage import StoppedError
 from .answer_cache import AnswerCache
 from .ask import CUT, EMPTY, NO_ANSWER, UNREADABLE, Outcome, is_failure
 from .batches import BatchFiles
-from .generate import Judge, StoppedError, generate, no_reader, stoppable
+from .generate import Judge, generate, no_reader, stoppable
 from .options import LlmOptions
 from .request import Request, Response, content_key
 from .server import PATIENCE

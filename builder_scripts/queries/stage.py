@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..extract.stage import Text
 from ..extract.text_matching import quoted
 from ..llm import Answers, Outcome, Parameters, Prompt, Question, Request, ask, read_prompt
-from ..parquet import read_rows, replacing_parquet
+from ..parquet import read_rows, write_rows
 from .query_text import is_answer, read_query, schema
 
 MAX_TOKENS = 512
@@ -75,11 +75,8 @@ def table_schema() -> Any:
 
 def write_queries(path: Path, queries: Sequence[Query]) -> None:
     """Write the table in one step, in the order given."""
-    import pyarrow as pa
-
     rows = [{"thread_id": query.thread_id, "query": query.query} | query.outcome._asdict() for query in queries]
-    with replacing_parquet(path, table_schema()) as writer:
-        writer.write_table(pa.Table.from_pylist(rows, schema=table_schema()))
+    write_rows(path, rows, table_schema())
 
 
 def read_queries(path: Path) -> list[Query]:

@@ -99,7 +99,7 @@ def _filter(
     reply_verdicts = tables.keep(filters.require_replies(by_thread, by_thread, options))
     step("counting")
     counts = {
-        kind: _counts(tables.fetch(filters.count_reasons(verdicts)), reasons)
+        kind: _counts(tables.fetch(filters.count_reasons(verdicts)).to_pylist(), reasons)
         for kind, verdicts, reasons in (
             ("submissions", thread_verdicts, filters.SUBMISSION_REASONS),
             ("comments", reply_verdicts, filters.COMMENT_REASONS),
@@ -120,10 +120,9 @@ def _filter(
     return StageOutput((work.threads, work.replies), counts, [note] if note else [])
 
 
-def _counts(reasons: Any, order: Iterable[str]) -> Counts:
-    by_reason: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pylist()}
-    dropped = {reason: by_reason[reason] for reason in order if reason in by_reason}
-    return Counts(sum(by_reason.values()), by_reason.get(None, 0), dropped)
+def _counts(rows: Iterable[Mapping[str, Any]], order: Sequence[str]) -> Counts:
+    by_reason = {row["reason"] or "": row["n"] for row in rows}
+    return Counts.by_reason({reason: by_reason[reason] for reason in ("", *order) if reason in by_reason})
 
 
 def _write(path: Path, rows: Any, schema: Any) -> None:
@@ -189,18 +188,9 @@ def threads_schema() -> Any:
     import pyarrow as pa
 
     link = pa.struct([("video_id", pa.string()), ("start_s", pa.float64()), ("url", pa.string())])
-    return pa.schema(
-        [
-            ("thread_id", pa.string()),
-            ("subreddit", pa.string()),
-            ("created_utc", pa.int64()),
-            ("score", pa.int64()),
-            ("title", pa.string()),
-            ("text", pa.string()),
-            ("author", pa.string()),
-            ("links", pa.list_(link)),
-        ]
-    )
+    text, number = pa.string(), pa.int64()
+    columns = {"thread_id": text, "subreddit": text, "created_utc": number, "score": number}
+    return pa.schema(columns | {"title": text, "text": text, "author": text, "links": pa.list_(link)})
 
 
 def replies_schema() -> Any:
@@ -211,14 +201,6 @@ def replies_schema() -> Any:
     """
     import pyarrow as pa
 
-    return pa.schema(
-        [
-            ("comment_id", pa.string()),
-            ("thread_id", pa.string()),
-            ("body", pa.string()),
-            ("score", pa.int64()),
-            ("author", pa.string()),
-            ("created_utc", pa.int64()),
-            ("is_submitter", pa.bool_()),
-        ]
-    )
+    text, number = pa.string(), pa.int64()
+    columns = {"comment_id": text, "thread_id": text, "body": text, "score": number, "author": text}
+    return pa.schema(columns | {"created_utc": number, "is_submitter": pa.bool_()})
