@@ -28,7 +28,8 @@ def string_lists(name: str, column: Any) -> list[list[str] | tuple[str, ...]]:
         if isinstance(row, np.ndarray):
             row = rows[i] = row.tolist()
         if not isinstance(row, list | tuple):
-            raise ValueError(f"{name}[{i}] is {show(row)}, expected a list of strings{_hint(row)}")
+            hint = "; a thread without an answer has the empty list []" if row is None else ""
+            raise ValueError(f"{name}[{i}] is {show(row)}, expected a list of strings{hint}")
         kinds = set(map(type, row))
         if kinds <= _TEXT:
             continue
@@ -79,7 +80,3 @@ def _rows(name: str, column: Any, expected: str) -> list[Any]:
     if isinstance(column, str | bytes | dict) or not isinstance(column, Iterable):
         raise ValueError(f"{name} is {show(column)}, expected {expected}")
     return list(column)
-
-
-def _hint(row: Any) -> str:
-    return "; a thread without an answer has the empty list []" if row is None else ""

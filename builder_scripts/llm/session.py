@@ -7,7 +7,6 @@ import signal
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from musicrs_metric.errors import count, some
@@ -47,9 +46,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cache.close()
 
     def recall(self, requests: Sequence[Request], judge: Judge) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from musicrs_metric.base.progress import say
 from musicrs_metric.errors import UserError
 
 from ..layout import Work
@@ -44,7 +45,7 @@ def run(path: Path) -> None:
     console = Console(stderr=True)
     config = read_config(path)
     for note in check(config):
-        console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"note: {note}")
     n_new = 0
     for step in steps(config, console):
         with exiting_early(f"{step.name}: "):
@@ -54,7 +55,7 @@ def run(path: Path) -> None:
         typer.echo(f"{step.name}: {'made' if is_new else 'nothing to do'} ({kept})")
         if is_new:
             for note in manifest.notes:
-                console.print(f"  {note}", markup=False, highlight=False, soft_wrap=True)
+                say(console, f"  {note}")
     typer.echo("done" if n_new else "nothing to do: all of it was there")
 
 
