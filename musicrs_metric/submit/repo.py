@@ -9,7 +9,7 @@ import hashlib
 import re
 
 from ..base.files import to_json
-from ..base.hub_errors import explain_hub_errors
+from ..base.hub_errors import commit_files
 from ..runs.predictions import PREDICTIONS
 from ..runs.run_card import RUN_CARD
 from .bundle import Bundle
@@ -46,14 +46,4 @@ def open_pull_request(repo: str, bundle: Bundle) -> str:
     Raises:
         UserError: The Hub refuses it, or cannot be reached.
     """
-    from huggingface_hub import CommitOperationAdd, HfApi
-
-    with explain_hub_errors(repo):
-        commit = HfApi().create_commit(
-            repo,
-            [CommitOperationAdd(path, content) for path, content in inbox_files(bundle).items()],
-            repo_type="dataset",
-            commit_message=f"Submission: {bundle.card['name']}"[:80],
-            create_pr=True,
-        )
-    return str(commit.pr_url or commit.commit_url)
+    return commit_files(repo, inbox_files(bundle), f"Submission: {bundle.card['name']}"[:80], repo_type="dataset")
