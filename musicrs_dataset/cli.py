@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from musicrs_metric.base.tables import Table
 
     from .corpora.record import CatalogueSource
-    from .repo.named_pools import NamedPools
+    from .pools.files import NamedPools
 
 app = typer.Typer(
     name="musicrs-dataset",
@@ -263,7 +263,7 @@ def _build_catalogue(source: CatalogueSource, out: Path, redact: bool) -> None:
 
 
 def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[NamedPools]:
-    from .repo.named_pools import read_named_pools
+    from .pools.files import read_named_pools
 
     if names and len(names) != len(files):
         raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one each, or none")

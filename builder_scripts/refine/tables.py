@@ -12,7 +12,7 @@ from ..extract.tables import read_extractions
 from ..extract.text_matching import plain
 from ..layout import Work
 from ..parquet import read_rows
-from ..queries.stage import Query, read_queries
+from ..queries.run import Query, read_queries
 from .ranking import Reply
 from .stage import Conversation
 

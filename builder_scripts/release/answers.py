@@ -22,7 +22,7 @@ from ..llm import Model, Question, content_key
 from ..llm.ask import CUT, FILTERED, UNREADABLE
 from ..llm.options import model_of
 from ..manifest import StageManifest
-from ..queries.stage import query_prompt, question
+from ..queries.run import query_prompt, question
 from .cleaning import Clean
 from .takedown import Takedown
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from musicrs_dataset.pools import Design, read_pools
+from musicrs_dataset.pools.files import NamedPools
 from musicrs_dataset.records import LinkStatus, Thread
-from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
