@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -111,7 +112,7 @@ def _filter(
         if by_sign:
             counts[f"deleted {kind}"] = Counts(sum(by_sign.values()), 0, by_sign)
     days = tables.fetch(filters.scores_by_day(by_thread)).to_pylist()
-    note = suspect_note(months_of((day["day"], day["n"], day["ones"]) for day in days))
+    note = suspect_note((day["day"], day["n"], day["ones"]) for day in days)
     step("writing threads and replies")
     threads = filters.silver_threads(submissions, thread_verdicts)
     replies = filters.silver_replies(comments, reply_verdicts, threads)
@@ -130,52 +131,28 @@ def _write(path: Path, rows: Any, schema: Any) -> None:
         writer.write_table(rows.cast(schema), ROWS_PER_GROUP)
 
 
-@dataclass(frozen=True)
-class Month:
-    """Scores of the first-level replies of one month.
+def suspect_note(days: Iterable[tuple[int, int, int]]) -> str | None:
+    """List the months in which more than half of the replies have a score of 1.
 
     Some dumps hold scores from minutes after the post: for whole months nearly all are 1, the vote of the author. A
-    ground truth by upvotes is at chance there, so a note lists such months.
-
-    Attributes:
-        name: Such as `2018-10`, UTC.
-        n: Number of scores.
-        ones: Number of scores of 1.
-    """
-
-    name: str
-    n: int
-    ones: int
-
-    @property
-    def is_suspect(self) -> bool:
-        """True if more than half of the scores are 1."""
-        return self.n >= _ENOUGH and 2 * self.ones > self.n
-
-
-def months_of(days: Iterable[tuple[int, int, int]]) -> list[Month]:
-    """Add up the days of each month.
+    ground truth by upvotes is at chance there.
 
     Args:
         days: Days since 1970 with their number of scores, and of those that are 1.
 
     Returns:
-        Months in order.
+        One line. None if there is no such month with at least 30 scores.
     """
-    months: dict[str, Month] = {}
-    for day, n, ones in days:
-        name = f"{datetime.fromtimestamp(day * 86_400, UTC):%Y-%m}"
-        month = months.get(name, Month(name, 0, 0))
-        months[name] = Month(name, month.n + n, month.ones + ones)
-    return [months[name] for name in sorted(months)]
-
-
-def suspect_note(months: Iterable[Month]) -> str | None:
-    """Return one line that lists the suspect months. None if there are none."""
-    suspect = [f"{month.name} ({month.ones:,} of {month.n:,})" for month in months if month.is_suspect]
+    scores, ones = Counter[str](), Counter[str]()
+    for day, n, n_ones in days:
+        month = f"{datetime.fromtimestamp(day * 86_400, UTC):%Y-%m}"
+        scores[month] += n
+        ones[month] += n_ones
+    suspect = [month for month in sorted(scores) if scores[month] >= _ENOUGH and 2 * ones[month] > scores[month]]
     if not suspect:
         return None
-    return f"most replies have a score of 1, perhaps captured too early, in {', '.join(suspect)}"
+    shares = ", ".join(f"{month} ({ones[month]:,} of {scores[month]:,})" for month in suspect)
+    return f"most replies have a score of 1, perhaps captured too early, in {shares}"
 
 
 def threads_schema() -> Any:

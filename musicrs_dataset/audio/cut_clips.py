@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from musicrs_metric.base.files import replacing_derived, strict_json, to_json
 
@@ -21,8 +22,16 @@ from .clip_plan import ClipPlan
 
 _PACKAGES = ("musicrs", "soundfile", "soxr", "av")
 
-Remarks = tuple[str, ...]
-Cut = tuple[list[tuple[Clip, Remarks]], dict[int, str]]
+
+class CutClip(NamedTuple):
+    """A clip, and remarks on it for the user."""
+
+    clip: Clip
+    remarks: tuple[str, ...]
+
+
+ThreadClips = tuple[list[CutClip], dict[int, str]]
+"""The clips of a thread, and the reasons of links without usable audio."""
 
 
 class CutClips:
@@ -53,7 +62,7 @@ class CutClips:
         about = [thread.thread_id, links, audio, asdict(plan), CLIP_RATE, named]
         return hashlib.sha256(to_json(about).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    def get(self, key: str) -> Cut | None:
+    def get(self, key: str) -> ThreadClips | None:
         """Return the clips with their remarks, and the failures by link; None if they must be cut."""
         try:
             head, _, audio = (self._folder / key).read_bytes().partition(b"\n")
@@ -63,13 +72,13 @@ class CutClips:
                 clip = Clip(audio[: about["bytes"]], **about["clip"])
                 if len(clip.audio) != about["bytes"] or hashlib.sha256(clip.audio).hexdigest() != clip.sha256:
                     return None
-                clips.append((clip, tuple(about["remarks"])))
+                clips.append(CutClip(clip, tuple(about["remarks"])))
                 audio = audio[about["bytes"] :]
             return clips, {int(link): reason for link, reason in values["failures"].items()}
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
-    def put(self, key: str, cut: Cut) -> None:
+    def put(self, key: str, cut: ThreadClips) -> None:
         """Write the clips of a thread; a kill leaves the complete file or none."""
         clips, failures = cut
         about = []
