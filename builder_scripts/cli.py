@@ -16,7 +16,7 @@ from .layout import Work
 from .llm.options import ExtractOptions, LlmOptions, QueriesOptions
 from .mine.cli import mine
 from .pipeline.option_command import WorkFolder, option_command
-from .pipeline.stage import StageResult, list_progress, print_result, progress
+from .pipeline.stage import StageResult, exiting_early, list_progress, print_result, progress
 from .pools.options import PoolsOptions
 from .refine.options import RefineOptions
 from .release.options import ReleaseOptions
@@ -90,16 +90,11 @@ def audio(work: WorkFolder, options: AudioOptions, *, limit: Limit = None, retry
     Exit code 75 means that it stopped early: a rate limit, ten equal failures in a row, a full disk or a network that
     is down. Start it again later; it resumes there.
     """
-    from musicrs_dataset.audio.fetch.cli import TRY_LATER
+    from .audio.run import run
 
-    from .audio.run import TryLaterError, run
-
-    try:
+    with exiting_early():
         result = run(Work(work), options, limit=limit, retry_failed=retry_failed, track=progress("Fetching"))
-    except TryLaterError as error:
-        typer.echo(error, err=True)
-        raise typer.Exit(TRY_LATER) from error
-    print_result(result, Work(work).videos)
+        print_result(result, Work(work).videos)
 
 
 app.add_typer(annotate)
@@ -138,7 +133,7 @@ def run_all(
     The command checks all settings before it starts. Finished stages are skipped: to resume a stopped run, repeat the
     command. Questions that a model failed to answer are asked again.
     """
-    from .pipeline.run import run
+    from .pipeline.steps import run
 
     run(config)
 
@@ -152,18 +147,13 @@ def _ask_model(stage: ModuleType, work: Path, options: LlmOptions, *, estimate: 
     """Run a stage that asks a language model, or print its estimate."""
     from rich.console import Console
 
-    from .llm.generate import StoppedError
-
     console = Console(stderr=True)
     if estimate:
         typer.echo(stage.estimate(Work(work), options, console))
         return
-    try:
+    with exiting_early(f"{stage.STAGE}: "):
         result: StageResult = stage.run(Work(work), options, console)
-    except StoppedError as error:
-        typer.echo(f"{stage.STAGE}: {error}", err=True)
-        raise typer.Exit(error.exit_code) from error
-    print_result(result, Work(work).gold / result.manifest.outputs[0].path)
+        print_result(result, Work(work).gold / result.manifest.outputs[0].path)
 
 
 def _print_threads(result: StageResult, work: Work) -> None:

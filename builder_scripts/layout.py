@@ -25,135 +25,74 @@ from pathlib import Path
 from musicrs_metric.errors import UserError
 
 
+class _Below:
+    """Path below the root of a work folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, work: Work, _: type[Work]) -> Path:
+        return work.root / self._path
+
+
 @dataclass(frozen=True)
 class Work:
     """The work folder of one corpus.
 
     Attributes:
         root: The folder. It need not exist.
+        bronze: Rows of the dumps, typed and narrow.
+        submissions: Folder of mined submissions, one Parquet file per dump.
+        comments: Folder of mined comments, one Parquet file per dump.
+        silver: Threads and replies that passed the filters.
+        threads: Submissions with a video and enough replies; see `builder_scripts.threads.run`.
+        replies: First-level replies of these threads; see `builder_scripts.threads.run`.
+        gold: Output of models and annotators.
+        entities: Songs, artists and albums per thread and reply, from stage `extract`.
+        queries: Query of each thread, from stage `queries`.
+        corpus: Threads with settled entities and ground truth, from stage `refine`.
+        merges: Spellings that `refine` merged or proposes to merge, for review.
+        audio: Downloaded audio, from stage `audio`.
+        worklist: Threads to judge, from `annotate prepare`.
+        annotations: Folder of the annotators' answers. It names them, so it is private.
+        agreement: Folder of the output of `annotate agree`. It names annotators, so it is private.
+        labels: Decisions of the annotators, from stage `annotate`.
+        videos: Status of each linked video, from stage `audio`.
+        settled: The corpus after annotation, from stage `pools`.
+        pools: Folder of the candidate pools, `<design>.jsonl`, from stage `pools`.
+        release: Folder of the releases, one folder each, from stage `release`.
+        baseline: Run and score of a system on the release.
+        cache: Answers of models by content, so that a second run asks no question twice.
+        takedown: Ids that no release may contain, from stage `release`.
+        salt: Random key of the author pseudonyms. It can reveal authors, so it never leaves the work folder.
     """
 
     root: Path
 
-    @property
-    def bronze(self) -> Path:
-        """Rows of the dumps, typed and narrow."""
-        return self.root / "bronze"
-
-    @property
-    def submissions(self) -> Path:
-        """Folder of mined submissions, one Parquet file per dump."""
-        return self.bronze / "submissions"
-
-    @property
-    def comments(self) -> Path:
-        """Folder of mined comments, one Parquet file per dump."""
-        return self.bronze / "comments"
-
-    @property
-    def silver(self) -> Path:
-        """Threads and replies that passed the filters."""
-        return self.root / "silver"
-
-    @property
-    def threads(self) -> Path:
-        """Submissions with a video and enough replies; see `builder_scripts.threads.run`."""
-        return self.silver / "threads.parquet"
-
-    @property
-    def replies(self) -> Path:
-        """First-level replies of these threads; see `builder_scripts.threads.run`."""
-        return self.silver / "replies.parquet"
-
-    @property
-    def gold(self) -> Path:
-        """Output of models and annotators."""
-        return self.root / "gold"
-
-    @property
-    def entities(self) -> Path:
-        """Songs, artists and albums per thread and reply, from stage `extract`."""
-        return self.gold / "entities.parquet"
-
-    @property
-    def queries(self) -> Path:
-        """Query of each thread, from stage `queries`."""
-        return self.gold / "queries.parquet"
-
-    @property
-    def corpus(self) -> Path:
-        """Threads with settled entities and ground truth, from stage `refine`."""
-        return self.gold / "corpus.jsonl"
-
-    @property
-    def merges(self) -> Path:
-        """Spellings that `refine` merged or proposes to merge, for review."""
-        return self.gold / "merges.csv"
-
-    @property
-    def audio(self) -> Path:
-        """Downloaded audio, from stage `audio`."""
-        return self.root / "audio"
-
-    @property
-    def worklist(self) -> Path:
-        """Threads to judge, from `annotate prepare`."""
-        return self.gold / "worklist.jsonl"
-
-    @property
-    def annotations(self) -> Path:
-        """Folder of the annotators' answers. It names them, so it is private."""
-        return self.root / "private" / "annotations"
-
-    @property
-    def agreement(self) -> Path:
-        """Folder of the output of `annotate agree`. It names annotators, so it is private."""
-        return self.root / "private" / "agreement"
-
-    @property
-    def labels(self) -> Path:
-        """Decisions of the annotators, from stage `annotate`."""
-        return self.gold / "labels.jsonl"
-
-    @property
-    def videos(self) -> Path:
-        """Status of each linked video, from stage `audio`."""
-        return self.gold / "videos.jsonl"
-
-    @property
-    def settled(self) -> Path:
-        """The corpus after annotation, from stage `pools`."""
-        return self.gold / "settled.jsonl"
-
-    @property
-    def pools(self) -> Path:
-        """Folder of the candidate pools, `<design>.jsonl`, from stage `pools`."""
-        return self.gold / "pools"
-
-    @property
-    def release(self) -> Path:
-        """Folder of the releases, one folder each, from stage `release`."""
-        return self.root / "release"
-
-    @property
-    def baseline(self) -> Path:
-        """Run and score of a system on the release."""
-        return self.root / "baseline"
-
-    @property
-    def cache(self) -> Path:
-        """Answers of models by content, so that a second run asks no question twice."""
-        return self.root / "cache"
-
-    @property
-    def takedown(self) -> Path:
-        """Ids that no release may contain, from stage `release`."""
-        return self.root / "takedown.txt"
-
-    @property
-    def salt(self) -> Path:
-        """Random key of the author pseudonyms. It can reveal authors, so it never leaves the work folder."""
-        return self.root / "private" / "author_salt"
+    bronze = _Below("bronze")
+    submissions = _Below("bronze/submissions")
+    comments = _Below("bronze/comments")
+    silver = _Below("silver")
+    threads = _Below("silver/threads.parquet")
+    replies = _Below("silver/replies.parquet")
+    gold = _Below("gold")
+    entities = _Below("gold/entities.parquet")
+    queries = _Below("gold/queries.parquet")
+    corpus = _Below("gold/corpus.jsonl")
+    merges = _Below("gold/merges.csv")
+    audio = _Below("audio")
+    worklist = _Below("gold/worklist.jsonl")
+    annotations = _Below("private/annotations")
+    agreement = _Below("private/agreement")
+    labels = _Below("gold/labels.jsonl")
+    videos = _Below("gold/videos.jsonl")
+    settled = _Below("gold/settled.jsonl")
+    pools = _Below("gold/pools")
+    release = _Below("release")
+    baseline = _Below("baseline")
+    cache = _Below("cache")
+    takedown = _Below("takedown.txt")
+    salt = _Below("private/author_salt")
 
 
 def require(paths: Sequence[Path], stage: str) -> Sequence[Path]:

@@ -50,6 +50,11 @@ class Counts:
     kept: int
     dropped: Mapping[str, int] = field(default_factory=dict)
 
+    @staticmethod
+    def by_reason(rows: Mapping[str, int]) -> Counts:
+        """Count rows by the reason that dropped them, in the given order. The kept rows have the reason ""."""
+        return Counts(sum(rows.values()), rows.get("", 0), {reason: n for reason, n in rows.items() if reason})
+
     def add_up(self) -> bool:
         """Return True if every row was kept or has a reason."""
         return self.seen == self.kept + sum(self.dropped.values())

@@ -43,6 +43,14 @@ def replacing_parquet(path: Path, schema: Any) -> Iterator[Any]:
         partial.unlink(missing_ok=True)
 
 
+def write_rows(path: Path, rows: Sequence[dict[str, Any]], schema: Any) -> None:
+    """Write rows in one step, in the order given."""
+    import pyarrow as pa
+
+    with replacing_parquet(path, schema) as writer:
+        writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+
 def read_rows(path: Path, columns: Sequence[str], stage: str) -> list[dict[str, Any]]:
     """Read columns of a Parquet file as rows.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from musicrs_metric.base.output import print_json
-from musicrs_metric.base.progress import track
+from musicrs_metric.base.progress import say, track
 from musicrs_metric.errors import UserError, front_door
 from musicrs_metric.runs.references import DEFAULT_CONFIG as DEFAULT_TEXT_CONFIG
 from musicrs_metric.runs.references import DEFAULT_DATASET
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from musicrs_metric.base.tables import Table
 
     from .corpora.record import CatalogueSource
-    from .repo.named_pools import NamedPools
+    from .pools.files import NamedPools
 
 app = typer.Typer(
     name="musicrs-dataset",
@@ -95,8 +95,8 @@ def build(
     from .corpora.sources import is_corpus, read_corpus
     from .personal import personal_data, redacted
     from .repo.build import build as build_dataset
-    from .repo.build_diff import lost_in_rebuild, manifest_of
     from .repo.install import install as install_dataset
+    from .repo.manifest import lost_in_rebuild, manifest_of
     from .schema import CONFIGS
     from .sources import resolve_source
 
@@ -130,13 +130,13 @@ def build(
     )  # fmt: skip
     lost = lost_in_rebuild(before, manifest_of(folder))
     for note in (*about.notes, *(audio_folder.report.lines() if audio_folder else ()), *lost):
-        console.print(note, markup=False, highlight=False, soft_wrap=True)
+        say(console, note)
     if personal and not redact:
-        console.print(
+        say(
+            console,
             f"personal data in texts: {personal}; --redact replaces it (pools and fingerprint stay, scores of systems "
             "that read the texts may change)",
-            markup=False, highlight=False, soft_wrap=True,
-        )  # fmt: skip
+        )
     typer.echo(f"{len(threads)} threads -> {folder}")
     if install and about.loads_as == DEFAULT_DATASET:
         typer.echo(install_dataset(folder))
@@ -258,12 +258,12 @@ def _build_catalogue(source: CatalogueSource, out: Path, redact: bool) -> None:
     if n_personal and not redact:
         lines.append(f"personal data in the queries of {n_personal} turns; --redact replaces it")
     for line in lines:
-        _console().print(line, markup=False, highlight=False, soft_wrap=True)
+        say(_console(), line)
     typer.echo(f"{len(turns)} turns, {len(source.catalogue)} items -> {folder}")
 
 
 def _named_pools(files: Sequence[Path], names: Sequence[str | None]) -> list[NamedPools]:
-    from .repo.named_pools import read_named_pools
+    from .pools.files import read_named_pools
 
     if names and len(names) != len(files):
         raise UserError(f"found {len(names)} --pools-name for {len(files)} --pools, expected one each, or none")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from .checks import Finding
-from .records import Comment, Entities, Thread
+from .records import Comment, Thread
 
 PersonalKind = Literal["email", "telephone", "account", "handle"]
 
@@ -150,9 +150,7 @@ def redacted(thread: Thread) -> Thread:
     Returns:
         A copy of the thread with placeholders.
     """
-    comments = tuple(
-        Comment(comment.id, comment.score, _redacted_entities(comment.entities)) for comment in thread.comments
-    )
+    comments = tuple(Comment(comment.id, comment.score, comment.entities.map(redact)) for comment in thread.comments)
     return replace(
         thread,
         query=None if thread.query is None else redact(thread.query),
@@ -187,15 +185,12 @@ def find_personal(text: str) -> list[Match]:
     """
     matches: list[Match] = []
     end = 0
-    for match in sorted((*_emails(text), *_accounts(text), *_handles(text), *_telephones(text)), key=_first_longest):
+    found = (*_emails(text), *_accounts(text), *_handles(text), *_telephones(text))
+    for match in sorted(found, key=lambda match: (match.start, -match.end)):
         if match.start >= end:
             matches.append(match)
             end = match.end
     return matches
-
-
-def _first_longest(match: Match) -> tuple[int, int]:
-    return match.start, -match.end
 
 
 def _emails(text: str) -> Iterator[Match]:
@@ -258,16 +253,9 @@ def _texts(thread: Thread) -> Iterator[tuple[str, str]]:
     for name in thread.submission_entities:
         yield "entities", name
     for comment in thread.comments:
-        for name in _names(comment.entities):
+        named = comment.entities
+        for name in (*named.songs, *named.artists, *named.albums):
             yield "entities", name
-
-
-def _names(entities: Entities) -> Sequence[str]:
-    return (*entities.songs, *entities.artists, *entities.albums)
-
-
-def _redacted_entities(entities: Entities) -> Entities:
-    return Entities(*(tuple(map(redact, names)) for names in (entities.songs, entities.artists, entities.albums)))
 
 
 def _plain(written: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +22,10 @@ class Entities:
     songs: tuple[str, ...] = ()
     artists: tuple[str, ...] = ()
     albums: tuple[str, ...] = ()
+
+    def map(self, change: Callable[[str], str]) -> Entities:
+        """Change every name."""
+        return Entities(*(tuple(map(change, names)) for names in (self.songs, self.artists, self.albums)))
 
 
 @dataclass(frozen=True, slots=True)

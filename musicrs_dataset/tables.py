@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from musicrs_metric.base.numbers import percent
 from musicrs_metric.base.tables import Column, Table, row, text_table
 from musicrs_metric.errors import some
 
-from .checks import Finding
-from .describe import Description, Histogram, Share
+from .describe import Description, Histogram
 from .validate import Validation
 
 
@@ -36,12 +35,10 @@ def description_tables(about: Description) -> Iterator[Table]:
     if about.query_words:
         facts.insert(-1, ("words per query", f"median {about.query_words[0]:g}, at most {about.query_words[1]}"))
     yield text_table("Totals", ("", ""), facts, n_left=2)
-    for title, shares in (
-        ("Genres", about.genres),
-        ("Macro-genres", about.macro_genres),
-        ("Subreddits", about.subreddits),
-    ):
-        yield text_table(title, ("", "threads", "share"), _share_rows(shares))
+    groups = {"Genres": about.genres, "Macro-genres": about.macro_genres, "Subreddits": about.subreddits}
+    for title, shares in groups.items():
+        rows = ((name, str(share.threads), f"{100 * share.share:.1f} %") for name, share in shares.items())
+        yield text_table(title, ("", "threads", "share"), rows)
     yield text_table("Candidates per thread", ("candidates", "threads"), _histogram_rows(about.pool_sizes))
     yield text_table(
         "Relevant candidates per thread", ("relevant candidates", "threads"), _histogram_rows(about.ground_truth_sizes)
@@ -65,15 +62,11 @@ def validation_tables(validation: Validation) -> Iterator[Table]:
     kinds = (("Missing", validation.missing), ("Invalid", validation.invalid), ("Suspicious", validation.odd))
     for title, findings in kinds:
         if findings:
-            yield Table(title, columns, tuple(row(*_cells(finding)) for finding in findings))
-
-
-def _cells(finding: Finding) -> Sequence[str]:
-    return finding.name, f"{finding.count:,}", f"{len(finding.where):,}", finding.what, some(finding.where, 2)
-
-
-def _share_rows(shares: Mapping[str, Share]) -> Iterable[Sequence[str]]:
-    return ((name, str(share.threads), f"{100 * share.share:.1f} %") for name, share in shares.items())
+            rows = (
+                row(finding.name, f"{finding.count:,}", f"{len(finding.where):,}", finding.what, some(finding.where, 2))
+                for finding in findings
+            )
+            yield Table(title, columns, tuple(rows))
 
 
 def _histogram_rows(sizes: Histogram) -> Iterable[Sequence[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -104,31 +104,15 @@ def score(
         raise UserError(f"--confidence is {confidence}, expected a number from 0 (no intervals) to below 1")
     files, references = read_run_on(predictions, dataset, config)
     check_columns(by or [], references)
+    settings: dict[str, Any] = {
+        "by": by or [], "empty": empty, "confidence": confidence or None, "resamples": resamples, "seed": seed,
+        "answered_only": answered_only,
+    }  # fmt: skip
     run: ScoredRun | ScoredDialogues
     if has_dialogues(references):
-        run = score_dialogues(
-            files.predictions,
-            references,
-            by=by or [],
-            k=k,
-            empty=empty,
-            confidence=confidence or None,
-            resamples=resamples,
-            seed=seed,
-            answered_only=answered_only,
-        )
+        run = score_dialogues(files.predictions, references, k=k, **settings)
     else:
-        run = score_predictions(
-            files.predictions,
-            references,
-            by=by or [],
-            k=k or DEFAULT_K,
-            empty=empty,
-            confidence=confidence or None,
-            resamples=resamples,
-            seed=seed,
-            answered_only=answered_only,
-        )
+        run = score_predictions(files.predictions, references, k=k or DEFAULT_K, **settings)
     if threads is not None:
         from .runs.thread_rows import write_thread_rows
 
@@ -228,7 +212,7 @@ def _print_for_paper(run: ScoredRun, card: RunCard | None, path: str, output_for
     """Print scores as LaTeX or as a sentence. Warnings go to the error stream."""
     from .base.renderers.latex import latex_tables
     from .errors import plain
-    from .runs.paper import paper_sentence, paper_tables
+    from .runs.score_tables import paper_sentence, paper_tables
 
     title = path if card is None else plain(card.name)
     for note in run.notes():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ def string_lists(name: str, column: Any) -> list[list[str] | tuple[str, ...]]:
         if isinstance(row, np.ndarray):
             row = rows[i] = row.tolist()
         if not isinstance(row, list | tuple):
-            raise ValueError(f"{name}[{i}] is {show(row)}, expected a list of strings{_hint(row)}")
+            hint = "; a thread without an answer has the empty list []" if row is None else ""
+            raise ValueError(f"{name}[{i}] is {show(row)}, expected a list of strings{hint}")
         kinds = set(map(type, row))
         if kinds <= _TEXT:
             continue
@@ -57,10 +58,11 @@ def labels(name: str, column: Any) -> list[str]:
     return rows
 
 
-def same_length(**columns: list[Any] | None) -> None:
+def same_length(kind: str, **columns: Sized | None) -> None:
     """Check that all columns have one entry per thread.
 
     Args:
+        kind: "input" or "argument", for the message.
         **columns: Name to rows, or None for an absent column.
 
     Raises:
@@ -69,7 +71,7 @@ def same_length(**columns: list[Any] | None) -> None:
     lengths = {name: len(rows) for name, rows in columns.items() if rows is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"one entry per thread is expected in each input: {found}")
+        raise ValueError(f"one entry per thread is expected in each {kind}: {found}")
 
 
 _TEXT = {str, np.str_}
@@ -79,7 +81,3 @@ def _rows(name: str, column: Any, expected: str) -> list[Any]:
     if isinstance(column, str | bytes | dict) or not isinstance(column, Iterable):
         raise ValueError(f"{name} is {show(column)}, expected {expected}")
     return list(column)
-
-
-def _hint(row: Any) -> str:
-    return "; a thread without an answer has the empty list []" if row is None else ""

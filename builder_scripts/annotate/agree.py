@@ -1,4 +1,4 @@
-"""Progress and agreement of annotators: figures, votes, and open disagreements."""
+"""Agreement of annotators: progress, votes, kappa by kind of question, and open disagreements."""
 
 from __future__ import annotations
 

@@ -77,6 +77,7 @@ def agree(
     from rich.console import Console
 
     from musicrs_metric.base.output import print_json
+    from musicrs_metric.base.progress import say
     from musicrs_metric.errors import count
 
     from ..layout import Work
@@ -99,7 +100,7 @@ def agree(
         print_json(agreement.to_dict())
     else:
         _print(agreement)
-    console.print(f"wrote {folder.agreement}", markup=False, highlight=False, soft_wrap=True)
+    say(console, f"wrote {folder.agreement}")
 
 
 @annotate.command()

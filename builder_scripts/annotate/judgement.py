@@ -81,10 +81,6 @@ class Judgement:
                 kept.setdefault(link.video_id, Link(link.video_id, link.start_s, link.url))
         return tuple(kept.values())
 
-    def kept_entities(self) -> tuple[tuple[Kind, str], ...]:
-        """Return kind and name of the entities to use."""
-        return tuple((entity.kind, entity.name) for entity in self.entities if entity.verdict != "irrelevant")
-
 
 def canonical_url(url: str) -> str | None:
     """Return a YouTube link in canonical form. None if it names no video.

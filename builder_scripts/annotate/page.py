@@ -1,19 +1,17 @@
-"""Panels of the page, as HTML with escaped texts.
-
-Titles, posts, replies, names and links come from Reddit users, so they are always escaped. Players contain checked
-video ids only.
-"""
+"""Panels of the page, as HTML from `templates/panels.html.j2`. Players contain checked video ids only."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from musicrs_dataset.audio.fetch.cache import is_video_id
 from musicrs_dataset.records import Link
+from musicrs_metric.base.html import load_template
 from musicrs_metric.errors import count
 
 from .session import View
@@ -29,24 +27,16 @@ _STATUS = {
 
 def thread_panel(item: WorkItem) -> str:
     """Return the post and its replies, with marked entities."""
-    names = [entity.name for entity in item.entities]
-    replies = "".join(
-        f'<li><span class="score" title="score">{"" if reply.score is None else reply.score}</span>'
-        f'<div class="text">{_marked(reply.text, names)}</div></li>'
-        for reply in item.replies
-    )
+    names = sorted({entity.name for entity in item.entities if entity.name}, key=len, reverse=True)
+    pattern = re.compile(f"({'|'.join(map(re.escape, names))})", re.IGNORECASE) if names else None
+
+    def pieces(text: str) -> list[str]:
+        """Split a text. Every other piece is the name of an entity."""
+        return pattern.split(text) if pattern else [text]
+
     # An invalid id must not become part of a URL.
     on_reddit = re.fullmatch(r"t3_([a-z0-9]+)", item.thread_id)
-    source = (
-        f' · <a href="https://redd.it/{on_reddit[1]}" target="_blank" rel="noopener noreferrer">on Reddit</a>'
-        if on_reddit
-        else ""
-    )
-    return (
-        f'<article class="thread"><p class="source">r/{escape(item.subreddit)} · {escape(item.thread_id)}{source}</p>'
-        f'<h2>{_marked(item.title, names)}</h2><div class="text">{_marked(item.text, names)}</div>'
-        f"<h3>{count(len(item.replies), 'reply').replace('replys', 'replies')}</h3><ol>{replies}</ol></article>"
-    )
+    return _panel("thread", item, on_reddit and on_reddit[1], pieces)
 
 
 def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
@@ -58,40 +48,24 @@ def player(number: int, link: Link, files: Mapping[str, Path]) -> str:
         files: Downloaded audio by video id. The player plays it, or else embeds YouTube. Neither loads anything before
             the annotator opens it.
     """
-    details = "".join(f" · {escape(part)}" for part in (_clock(link.start_s), _STATUS.get(link.status, "")) if part)
-    file = files.get(link.video_id)
-    if not is_video_id(link.video_id):
-        sound = ""
-    elif file is not None:
-        sound = f'<audio controls preload="none" src="gradio_api/file={quote(str(file))}#t={link.start_s:.0f}"></audio>'
-    else:
-        address = f"https://www.youtube-nocookie.com/embed/{link.video_id}?start={link.start_s:.0f}"
-        sound = (
-            f'<details><summary>Play</summary><iframe loading="lazy" src="{address}" title="Player of link {number}" '
-            'sandbox="allow-scripts allow-same-origin allow-presentation allow-popups" '
-            'referrerpolicy="strict-origin-when-cross-origin" allow="encrypted-media; fullscreen"></iframe></details>'
-        )
-    return f'<div class="link"><b>Link {number}</b>{details}<br><code>{escape(link.url)}</code>{sound}</div>'
+    minutes, seconds = divmod(int(link.start_s), 60)
+    start = f"from {minutes}:{seconds:02d}" if link.start_s else ""
+    details = [part for part in (start, _STATUS.get(link.status)) if part]
+    is_video = is_video_id(link.video_id)
+    file = files.get(link.video_id) if is_video else None
+    file_url = f"gradio_api/file={quote(str(file))}#t={link.start_s:.0f}" if file else None
+    return _panel("player", number, link, details, file_url, is_video)
 
 
-def progress_panel(view: View | None) -> str:
+def progress_panel(view: View) -> str:
     """Return the progress of all annotators, the current one first."""
-    if view is None:
-        return ""
-    everybody = sorted(view.progress, key=lambda one: one.annotator != view.annotator)
-    rows = "".join(
-        f"<li><span>{escape(one.annotator)}</span>"
-        f'<progress max="{max(one.total, 1)}" value="{one.finished}"></progress>'
-        f"<span>{one.finished} of {one.total}</span></li>"
-        for one in everybody
-    )
-    place = f"Thread {view.place + 1} of {view.mine.total}. " if view.item else ""
+    annotators = sorted(view.progress, key=lambda one: one.annotator != view.annotator)
     left = view.mine.total - view.mine.finished
     if not view.mine.total:
         summary = "There is no thread left that needs you."
     else:
         summary = f"{count(left, 'thread')} of yours left." if left else "All your threads are finished. Thank you!"
-    return f'<p class="place">{place}{summary}</p><ul class="progress">{rows}</ul>'
+    return _panel("progress", view, annotators, summary)
 
 
 def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None) -> str:
@@ -102,24 +76,13 @@ def status(text: str, problems: Sequence[str] = (), *, sent: float | None = None
         problems: Problems of an unfinished thread.
         sent: Time stamp of the saved answers. None if they were not saved.
     """
-    listed = "".join(f"<li>{escape(problem)}</li>" for problem in problems)
-    kind = "failed" if sent is None else "open" if problems else "fine"
-    stamp = "" if sent is None else f' data-sent="{sent!r}"'
-    return f'<div role="status" class="{kind}"{stamp}>{escape(text)}{listed and f"<ul>{listed}</ul>"}</div>'
+    return _panel("status", text, problems, sent)
 
 
-def _marked(text: str, names: Sequence[str]) -> str:
-    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    if not pattern:
-        return escape(text)
-    pieces = re.split(f"({pattern})", text, flags=re.IGNORECASE)
-    return "".join(
-        f"<mark>{escape(piece)}</mark>" if place % 2 else escape(piece) for place, piece in enumerate(pieces)
-    )
+def _panel(name: str, *values: Any) -> str:
+    return str(getattr(_panels(), name)(*values)).strip()
 
 
-def _clock(seconds: float) -> str:
-    if not seconds:
-        return ""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"from {minutes}:{rest:02d}"
+@cache
+def _panels() -> Any:
+    return load_template(__package__, "panels.html.j2").module

@@ -69,11 +69,8 @@ def count_labels(items: Sequence[WorkItem], labels: Sequence[Judgement]) -> dict
         threads[""] += 1
         links.update("invalid" if link.verdict == "invalid" else "" for link in judgement.links)
         entities.update("irrelevant" if one.verdict == "irrelevant" else "" for one in judgement.entities)
-    return {name: _counts(total) for name, total in (("threads", threads), ("links", links), ("entities", entities))}
-
-
-def _counts(total: Counter[str]) -> Counts:
-    return Counts(total.total(), total[""], {reason: n for reason, n in sorted(total.items()) if reason})
+    totals = {"threads": threads, "links": links, "entities": entities}
+    return {name: Counts.by_reason(dict(sorted(total.items()))) for name, total in totals.items()}
 
 
 def _from_annotators(work: Work, items: Sequence[WorkItem], options: AnnotateOptions) -> list[Judgement]:

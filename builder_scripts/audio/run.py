@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from musicrs_dataset.audio.decoding import require as require_libraries
 from musicrs_dataset.audio.fetch import client
+from musicrs_dataset.audio.fetch.cli import TRY_LATER
 from musicrs_dataset.audio.fetch.options import FetchOptions
 from musicrs_dataset.audio.fetch.run import Outcome, due, fetch
 from musicrs_dataset.audio.fetch.summary import video_ids, why_stopped
@@ -17,16 +18,12 @@ from musicrs_metric.errors import count
 from ..layout import Work, require
 from ..lines import read_lines, write_lines
 from ..manifest import Counts, hash_files
-from ..pipeline.stage import StageOutput, StageResult, run_stage
+from ..pipeline.stage import StageOutput, StageResult, StoppedError, run_stage
 from .links import Video, linked_threads, look_up
 from .options import AudioOptions
 
 STAGE = "audio"
 Track = Callable[[Iterable[Outcome], int], Iterable[Outcome]]
-
-
-class TryLaterError(Exception):
-    """The downloads stopped early. The message gives the reason, the next step, and one line per warning of yt-dlp."""
 
 
 def run(
@@ -54,7 +51,8 @@ def run(
 
     Raises:
         UserError: `refine` has not been run, or the libraries for downloads are missing.
-        TryLaterError: A rate limit, ten equal failures in a row, a full disk or a network that is down.
+        StoppedError: A rate limit, ten equal failures in a row, a full disk or a network that is down. The message
+            gives the reason, the next step, and one line per warning of yt-dlp.
     """
     client_options = options.client_options()
     inputs = hash_files((*require((work.corpus,), "refine"), *filter(lambda path: path.is_file(), (work.labels,))))
@@ -86,7 +84,8 @@ def count_videos(threads: Sequence[Thread], videos: Sequence[Video]) -> dict[str
     threads_with_audio = Counter(
         "" if any(why.get(link.video_id) == "" for link in thread.links) else "nothing to hear" for thread in threads
     )
-    return {"videos": _counts(Counter(why.values())), "links": _counts(links), "threads": _counts(threads_with_audio)}
+    totals = {"videos": Counter(why.values()), "links": links, "threads": threads_with_audio}
+    return {kind: Counts.by_reason(dict(total.most_common())) for kind, total in totals.items()}
 
 
 def _reason(video: Video) -> str:
@@ -95,18 +94,10 @@ def _reason(video: Video) -> str:
     return f"{video.status}: {video.why}" if video.why else video.status
 
 
-def _counts(total: Counter[str]) -> Counts:
-    return Counts(total.total(), total[""], {reason: n for reason, n in total.most_common() if reason})
-
-
 def _download(todo: Sequence[str], work: Work, options: FetchOptions, track: Track) -> None:
     stopped: Outcome | None = None
-    for outcome in track(_outcomes(todo, work, options), len(todo)):
+    for outcome in track(fetch(todo, work.audio, options, client.youtube), len(todo)):
         if outcome.failure and outcome.failure.kind.stops:
             stopped = stopped or outcome
     if stopped is not None and stopped.failure is not None:
-        raise TryLaterError("\n".join(why_stopped(stopped.video_id, stopped.failure)))
-
-
-def _outcomes(todo: Sequence[str], work: Work, options: FetchOptions) -> Iterator[Outcome]:
-    return fetch(todo, work.audio, options, client.youtube)
+        raise StoppedError("\n".join(why_stopped(stopped.video_id, stopped.failure)), TRY_LATER)

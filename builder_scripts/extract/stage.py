@@ -79,13 +79,11 @@ class Tasks(NamedTuple):
     reply: Task
 
     @staticmethod
-    def read(post_cap: int = POST_CAP, reply_cap: int = REPLY_CAP) -> Tasks:
+    def read() -> Tasks:
         """Read the prompts of this folder."""
         folder = files(__package__)
-        return Tasks(
-            Task(read_prompt(folder / "post.toml"), post_cap),
-            Task(read_prompt(folder / "reply.toml"), reply_cap),
-        )
+        post, reply = (read_prompt(folder / name) for name in ("post.toml", "reply.toml"))
+        return Tasks(Task(post, POST_CAP), Task(reply, REPLY_CAP))
 
     def questions(self, texts: Sequence[Text]) -> list[Question[Mentions]]:
         """Return the questions about texts, in their order."""

@@ -9,7 +9,7 @@ from typing import Any
 from musicrs_metric.errors import UserError
 
 from ..llm import Outcome
-from ..parquet import read_rows, replacing_parquet
+from ..parquet import read_rows, write_rows
 from .mentions import Mentions
 from .stage import Extraction, Text
 
@@ -28,16 +28,13 @@ def schema() -> Any:
 
 def write_extractions(path: Path, extractions: Sequence[Extraction]) -> None:
     """Write the table in one step, in the order given."""
-    import pyarrow as pa
-
     rows = [
         {"thread_id": extraction.thread_id, "comment_id": extraction.comment_id}
         | extraction.mentions._asdict()
         | extraction.outcome._asdict()
         for extraction in extractions
     ]
-    with replacing_parquet(path, schema()) as writer:
-        writer.write_table(pa.Table.from_pylist(rows, schema=schema()))
+    write_rows(path, rows, schema())
 
 
 def read_extractions(path: Path) -> Iterator[Extraction]:
@@ -47,10 +44,9 @@ def read_extractions(path: Path) -> Iterator[Extraction]:
         UserError: The table is missing or has other columns.
     """
     for row in read_rows(path, schema().names, "extract"):
-        songs, artists, albums, unfounded = (tuple(row[name]) for name in ("songs", "artists", "albums", "unfounded"))
-        mentions = Mentions(
-            songs, artists, albums, unfounded, row["n_invalid"], row["n_repeated"], row["n_over"]
-        )  # fmt: skip
+        columns: dict[str, Any] = {name: row[name] for name in Mentions._fields}
+        names = {name: tuple(value) for name, value in columns.items() if isinstance(value, list)}
+        mentions = Mentions(**columns | names)
         outcome = Outcome(row["failure"], row["rung"], row["asked"])
         yield Extraction(row["thread_id"], row["comment_id"], mentions, outcome)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..manifest import Counts, StageManifest
-from .generate import Answers
+from .generate import Answers, Judge
 from .json_salvage import SalvageMethod, read_json
 from .request import Request, Response
 
@@ -89,8 +89,8 @@ def ask(questions: Sequence[Question[T]], answers: Answers) -> list[Answer[T]]:
     """
     progress = _Progress(questions, answers)
     progress.recall()
-    progress.put(progress.positions(lambda answer: answer is None or is_failure(answer.outcome)), again=False)
-    progress.put(progress.positions(_once_more), again=True)
+    progress.put(progress.positions(lambda answer: answer is None or is_failure(answer.outcome)), asked=1)
+    progress.put(progress.positions(_once_more), asked=2)
     answers.leave(
         [questions[position].request for position in progress.positions(lambda a: a is None or is_failure(a.outcome))]
     )
@@ -109,8 +109,8 @@ def _once_more(answer: Answer[Any] | None) -> bool:
 
 def count_outcomes(outcomes: Sequence[Outcome]) -> Counts:
     """Count questions: kept with a result, or dropped by the reason of their failure."""
-    dropped = Counter(outcome.failure for outcome in outcomes if outcome.failure is not None)
-    return Counts(len(outcomes), len(outcomes) - dropped.total(), dict(sorted(dropped.items())))
+    reasons = Counter(outcome.failure or "" for outcome in outcomes)
+    return Counts.by_reason(dict(sorted(reasons.items())))
 
 
 def has_failures(manifest: StageManifest) -> bool:
@@ -139,40 +139,34 @@ class _Progress(Generic[T]):
     def recall(self) -> None:
         """Read answers from the cache, after one request or two."""
         everything = range(len(self._questions))
-        self._look_up(everything, [question.request for question in self._questions], asked=1)
+        self._source.recall(self._requests(everything, 1), self._judge(everything, 1))
         unanswered = self.positions(_once_more)
-        self._look_up(unanswered, [self._repeated(position) for position in unanswered], asked=2)
+        self._source.recall(self._requests(unanswered, 2), self._judge(unanswered, 2))
 
-    def put(self, positions: Sequence[int], *, again: bool) -> None:
-        """Ask, and read the answers."""
-        if not positions:
-            return
-        requests = [self._repeated(position) if again else self._questions[position].request for position in positions]
+    def put(self, positions: Sequence[int], asked: int) -> None:
+        """Ask for the first or the second time, and read the answers."""
+        if positions:
+            self._source.generate(self._requests(positions, asked), self._judge(positions, asked))
 
+    def _requests(self, positions: Iterable[int], asked: int) -> list[Request]:
+        if asked == 1:
+            return [self._questions[position].request for position in positions]
+        failures = ((position, self.answers[position]) for position in positions)
+        return [
+            self._questions[position].repeated((answer and answer.outcome.failure) or UNREADABLE)
+            for position, answer in failures
+        ]
+
+    def _judge(self, positions: Sequence[int], asked: int) -> Judge:
         def judge(at: int, response: Response) -> str | None:
             position = positions[at]
-            answer, before = self._read(position, response, 2 if again else 1), self.answers[position]
+            answer = _read(self._questions[position], response, asked)
             # A missing answer adds nothing to an earlier failure.
-            if answer.outcome.failure != NO_ANSWER or before is None or again:
+            if answer.outcome.failure != NO_ANSWER or self.answers[position] is None or asked == 2:
                 self.answers[position] = answer
             return answer.outcome.failure if is_failure(answer.outcome) else None
 
-        self._source.generate(requests, judge)
-
-    def _look_up(self, positions: Sequence[int], requests: Sequence[Request], asked: int) -> None:
-        def judge(at: int, response: Response) -> str | None:
-            position = positions[at]
-            answer = self.answers[position] = self._read(position, response, asked)
-            return answer.outcome.failure if is_failure(answer.outcome) else None
-
-        self._source.recall(requests, judge)
-
-    def _repeated(self, position: int) -> Request:
-        answer = self.answers[position]
-        return self._questions[position].repeated((answer and answer.outcome.failure) or UNREADABLE)
-
-    def _read(self, position: int, response: Response, asked: int) -> Answer[T]:
-        return _read(self._questions[position], response, asked)
+        return judge
 
 
 def _read(question: Question[T], response: Response, asked: int) -> Answer[T]:

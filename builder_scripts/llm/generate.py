@@ -132,18 +132,6 @@ def generate(
     return [responses[key] for key in keys]
 
 
-class StoppedError(Exception):
-    """Stop of a stage. The next stage must not start.
-
-    Attributes:
-        exit_code: Exit code: 1 for too many failures, 128 plus the number of the signal for Ctrl-C and SIGTERM.
-    """
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
 class Stop:
     """Signal to stop, for backends.
 

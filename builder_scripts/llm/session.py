@@ -7,15 +7,15 @@ import signal
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from musicrs_metric.errors import count, some
 
+from ..pipeline.stage import StoppedError
 from .answer_cache import AnswerCache
 from .ask import CUT, EMPTY, NO_ANSWER, UNREADABLE, Outcome, is_failure
 from .batches import BatchFiles
-from .generate import Judge, StoppedError, generate, no_reader, stoppable
+from .generate import Judge, generate, no_reader, stoppable
 from .options import LlmOptions
 from .request import Request, Response, content_key
 from .server import PATIENCE
@@ -46,9 +46,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cache.close()
 
     def recall(self, requests: Sequence[Request], judge: Judge) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -16,6 +16,19 @@ from musicrs_metric.base.progress import track
 from ..manifest import Counts, FileHash, StageManifest, hash_files, is_done, versions_of
 
 Item = TypeVar("Item")
+
+
+class StoppedError(Exception):
+    """Stop of a stage. The next stage must not start.
+
+    Attributes:
+        exit_code: Exit code: 1 for too many failures, 75 for downloads to try later, 128 plus the number of
+            the signal for Ctrl-C and SIGTERM.
+    """
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class StageResult(NamedTuple):
@@ -97,6 +110,16 @@ def run_stage(
         )
         manifest.write(target)
     return StageResult(manifest, True)
+
+
+@contextmanager
+def exiting_early(prefix: str = "") -> Iterator[None]:
+    """Print why a stage stopped, after `prefix`, and end the command with the exit code of the stop."""
+    try:
+        yield
+    except StoppedError as error:
+        typer.echo(f"{prefix}{error}", err=True)
+        raise typer.Exit(error.exit_code) from error
 
 
 def print_result(result: StageResult, output: Path) -> None:

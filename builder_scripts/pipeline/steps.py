@@ -1,20 +1,22 @@
-"""Stages of a whole run, in their order. A finished stage does nothing."""
+"""Whole run: check the settings, then run the stages one after the other. A finished stage does nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import typer
+from rich.console import Console
+
+from musicrs_metric.base.progress import say
 from musicrs_metric.errors import UserError
 
 from ..layout import Work
 from ..manifest import StageManifest
-from .config import BaselineOptions, RunConfig
-from .stage import StageResult, list_progress, progress
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from .check import check
+from .config import RunConfig, read_config
+from .stage import StageResult, exiting_early, list_progress, progress
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,33 @@ class Step:
     run: Callable[[], StageResult]
 
 
+def run(path: Path) -> None:
+    """Run all stages.
+
+    Args:
+        path: The settings file.
+
+    Raises:
+        UserError: A setting is wrong, or a stage needs a person.
+        typer.Exit: A stage stopped early. The exit code says why.
+    """
+    console = Console(stderr=True)
+    config = read_config(path)
+    for note in check(config):
+        say(console, f"note: {note}")
+    n_new = 0
+    for step in steps(config, console):
+        with exiting_early(f"{step.name}: "):
+            manifest, is_new = step.run()
+        n_new += is_new
+        kept = ", ".join(f"{counts.kept:,} of {counts.seen:,} {kind}" for kind, counts in manifest.counts.items())
+        typer.echo(f"{step.name}: {'made' if is_new else 'nothing to do'} ({kept})")
+        if is_new:
+            for note in manifest.notes:
+                say(console, f"  {note}")
+    typer.echo("done" if n_new else "nothing to do: all of it was there")
+
+
 def steps(config: RunConfig, console: Console) -> Iterator[Step]:
     """List the steps of a run, in their order.
 
@@ -37,23 +66,30 @@ def steps(config: RunConfig, console: Console) -> Iterator[Step]:
         config: The settings.
         console: Console of progress bars and messages.
     """
+    from ..audio import run as audio
     from ..extract import run as extract
     from ..queries import run as queries
+    from ..refine import run as refine
+    from ..release import run as release
+    from ..threads import run as threads
+    from . import baseline
 
-    work, baseline = Work(config.work), config.baseline
+    work, system = Work(config.work), config.baseline
+    dataset, home = release.folder_of(work, config.release), config.home or work.root / "hf"
+    fetch = Step("audio", lambda: audio.run(work, config.audio, track=progress("Fetching")))
     yield Step("mine", lambda: _mine(config, work, console))
-    yield Step("threads", lambda: _threads(config, work))
+    yield Step("threads", lambda: threads.run(work, config.threads))
     yield Step("extract", lambda: extract.run(work, config.extract, console))
     yield Step("queries", lambda: queries.run(work, config.queries, console))
-    yield Step("refine", lambda: _refine(config, work))
-    yield Step("audio", lambda: _audio(config, work))
+    yield Step("refine", lambda: refine.run(work, config.refine, list_progress("Comparing titles")))
+    yield fetch
     if not config.annotate.skip:
         yield Step("annotate", lambda: _annotate(config, work))
-        yield Step("audio of what was added", lambda: _audio(config, work))
+        yield Step("audio of what was added", fetch.run)
     yield Step("pools", lambda: _pools(config, work))
-    yield Step("release", lambda: _release(config, work))
-    if baseline is not None:
-        yield Step("baseline", lambda: _baseline(config, baseline, work))
+    yield Step("release", lambda: release.run(work, config.release, list_progress("Writing")))
+    if system is not None:
+        yield Step("baseline", lambda: baseline.run(work, dataset, system, home))
 
 
 def _mine(config: RunConfig, work: Work, console: Console) -> StageResult:
@@ -72,24 +108,6 @@ def _mine(config: RunConfig, work: Work, console: Console) -> StageResult:
     if missing:
         raise UserError("; ".join(missing) + "; fix mine.subreddits, or add the dumps that hold them")
     return StageResult(StageManifest.read(work.bronze, "mine"), bool(mined.n_new))
-
-
-def _threads(config: RunConfig, work: Work) -> StageResult:
-    from ..threads.run import run
-
-    return run(work, config.threads)
-
-
-def _refine(config: RunConfig, work: Work) -> StageResult:
-    from ..refine.run import run
-
-    return run(work, config.refine, list_progress("Comparing titles"))
-
-
-def _audio(config: RunConfig, work: Work) -> StageResult:
-    from ..audio.run import run
-
-    return run(work, config.audio, track=progress("Fetching"))
 
 
 def _annotate(config: RunConfig, work: Work) -> StageResult:
@@ -116,16 +134,3 @@ def _pools(config: RunConfig, work: Work) -> StageResult:
     if wanted != "published" and not pool_file(work, Design(wanted)).is_file():
         raise UserError(f"baseline.pools is {wanted}, and these threads cannot fill it; name another design")
     return result
-
-
-def _release(config: RunConfig, work: Work) -> StageResult:
-    from ..release.run import run
-
-    return run(work, config.release, list_progress("Writing"))
-
-
-def _baseline(config: RunConfig, options: BaselineOptions, work: Work) -> StageResult:
-    from ..release.run import folder_of
-    from .baseline import run
-
-    return run(work, folder_of(work, config.release), options, config.home or work.root / "hf")

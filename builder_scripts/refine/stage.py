@@ -80,7 +80,7 @@ def refine(
         The corpus. A mention counts as kept if it brings its title into the ground truth.
     """
     threads: list[CorpusThread] = []
-    verdicts: Counter[str | None] = Counter()
+    verdicts: Counter[str] = Counter()
     mentions = Counts(0, 0)
     for raw in conversations:
         conversation = _spelled(raw, spell)
@@ -88,22 +88,22 @@ def refine(
         ranking = rank(conversation.replies, asked, options.kinds)
         verdict = _verdict(conversation, len(ranking.answers), options)
         verdicts[verdict] += 1
-        mentions += _count_mentions(conversation, ranking, options.top, kept=verdict is None)
-        if verdict is None:
+        mentions += _count_mentions(conversation, ranking, options.top, kept=not verdict)
+        if not verdict:
             threads.append(_thread(conversation, ranking, options.top, genres[conversation.subreddit]))
-    dropped = {reason: n for reason, n in verdicts.items() if reason is not None}
-    counts = Counts(verdicts.total(), len(threads), dict(sorted(dropped.items())))
+    counts = Counts.by_reason(dict(sorted(verdicts.items())))
     return Refined(threads, {"threads": counts, "mentions in replies": mentions})
 
 
-def _verdict(conversation: Conversation, n_answers: int, options: RefineOptions) -> str | None:
+def _verdict(conversation: Conversation, n_answers: int, options: RefineOptions) -> str:
+    """Return the reason to drop a thread; "" for none."""
     if conversation.query is None:
         return f"no request ({conversation.failure})"
     if n_answers < options.min_answers:
         return f"fewer than {options.min_answers} answers"
     if n_answers > options.max_answers:
         return f"more than {options.max_answers} answers"
-    return None
+    return ""
 
 
 def _count_mentions(conversation: Conversation, ranking: Ranking, top: int, *, kept: bool) -> Counts:

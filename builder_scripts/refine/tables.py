@@ -8,12 +8,11 @@ from typing import Any
 from musicrs_dataset.records import Entities, Link
 from musicrs_metric.errors import UserError
 
-from ..extract.mentions import Mentions
 from ..extract.tables import read_extractions
 from ..extract.text_matching import plain
 from ..layout import Work
 from ..parquet import read_rows
-from ..queries.stage import Query, read_queries
+from ..queries.run import Query, read_queries
 from .ranking import Reply
 from .stage import Conversation
 
@@ -28,7 +27,7 @@ def read_conversations(work: Work) -> list[Conversation]:
         UserError: A table is missing, or lacks a thread or a reply of another table.
     """
     names = {
-        (extraction.thread_id, extraction.comment_id): _entities(extraction.mentions)
+        (extraction.thread_id, extraction.comment_id): Entities(*extraction.mentions[:3])
         for extraction in read_extractions(work.entities)
     }
     queries = {query.thread_id: query for query in read_queries(work.queries)}
@@ -63,10 +62,6 @@ def _conversation(row: dict[str, Any], query: Query, own: Entities, replies: tup
         replies=replies,
         links=tuple(Link(link["video_id"], link["start_s"], link["url"]) for link in row["links"] or ()),
     )
-
-
-def _entities(mentions: Mentions) -> Entities:
-    return Entities(mentions.songs, mentions.artists, mentions.albums)
 
 
 def _known(table: dict[Any, Any], key: Any, stage: str) -> Any:

@@ -22,7 +22,7 @@ from ..llm import Model, Question, content_key
 from ..llm.ask import CUT, FILTERED, UNREADABLE
 from ..llm.options import model_of
 from ..manifest import StageManifest
-from ..queries.stage import query_prompt, question
+from ..queries.run import query_prompt, question
 from .cleaning import Clean
 from .takedown import Takedown
 
@@ -53,7 +53,8 @@ def _keys(work: Work, takedown: Takedown) -> set[str]:
     # One question at a time: the questions of a whole corpus do not fit into memory.
     entities = (entity for text in texts for entity in tasks.questions([text]))
     requests = (question(text, (), prompt) for text in texts if text.comment_id is None)
-    return {*_keys_of(entities, _model(work, "extract")), *_keys_of(requests, _model(work, "queries"))}
+    extract, queries = (StageManifest.read(work.gold, stage).parameters for stage in ("extract", "queries"))
+    return {*_keys_of(entities, model_of(extract)), *_keys_of(requests, model_of(queries))}
 
 
 def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
@@ -62,10 +63,6 @@ def _keys_of(questions: Iterable[Question[Any]], model: Model) -> Iterator[str]:
         yield content_key(asked.request, model)
         for failure in {*asked.again, UNREADABLE, CUT, FILTERED}:
             yield content_key(asked.repeated(failure), model)
-
-
-def _model(work: Work, stage: str) -> Model:
-    return model_of(StageManifest.read(work.gold, stage).parameters)
 
 
 def _stored(path: Path) -> Iterator[dict[str, Any]]:

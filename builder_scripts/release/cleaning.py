@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from musicrs_dataset.personal import ACCOUNT, redact
-from musicrs_dataset.records import Entities
 
 from ..mine.authors import Pseudonyms
 from .takedown import Takedown
@@ -38,13 +37,3 @@ def cleaning(takedown: Takedown, pseudonyms: Pseudonyms, *, redacting: bool) -> 
         return redact(text) if redacting else text
 
     return clean
-
-
-def pseudonymising(pseudonyms: Pseudonyms) -> Clean:
-    """Return the function that replaces accounts by pseudonyms, and changes nothing else."""
-    return lambda text: without_names(text, pseudonyms)
-
-
-def clean_entities(entities: Entities, clean: Clean) -> Entities:
-    """Clean the names that a model took from a text."""
-    return Entities(*(tuple(map(clean, names)) for names in (entities.songs, entities.artists, entities.albums)))

@@ -12,8 +12,7 @@ from musicrs_metric.base.renderers.markdown import markdown_grid
 from musicrs_metric.base.text import escape_markdown
 
 from ..manifest import Counts, StageManifest
-from .figure import reasons, reported
-from .funnel import Step
+from .funnel import Step, reasons, reported
 from .options import ReleaseOptions
 
 STAGES = ("mine", "threads", "extract", "queries", "refine", "audio", "annotate", "pools")

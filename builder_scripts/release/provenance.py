@@ -27,8 +27,7 @@ from ..parquet import read_rows
 from ..refine.ranking import named
 from ..refine.schema import CorpusThread
 from .cleaning import Clean
-from .figure import draw_funnel
-from .funnel import Step
+from .funnel import Step, draw_funnel
 from .licences import terms_in_words
 from .options import ReleaseOptions
 from .takedown import Takedown

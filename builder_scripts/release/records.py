@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from musicrs_dataset.pools import Design, read_pools
+from musicrs_dataset.pools.files import NamedPools
 from musicrs_dataset.records import LinkStatus, Thread
-from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
@@ -17,7 +17,7 @@ from ..lines import read_lines
 from ..manifest import Counts, StageManifest
 from ..pools.run import pool_file
 from ..refine.schema import CorpusThread, read_corpus
-from .cleaning import Clean, clean_entities
+from .cleaning import Clean
 from .takedown import Takedown, take_down
 
 
@@ -71,9 +71,7 @@ def read_released(
             ground_truth=tuple(map(names, released.ground_truth)),
             all_entities=tuple(map(names, released.all_entities)),
             submission_entities=tuple(map(clean, released.submission_entities)),
-            comments=tuple(
-                replace(reply, entities=clean_entities(reply.entities, clean)) for reply in released.comments
-            ),
+            comments=tuple(replace(reply, entities=reply.entities.map(clean)) for reply in released.comments),
         )
 
     thread_ids = [thread.thread_id for thread in left.threads]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from musicrs_dataset.audio.clip_plan import ClipPlan
@@ -27,7 +28,7 @@ from ..mine.run import outdated
 from ..pipeline.stage import StageOutput, StageResult, run_stage
 from ..pools.run import pool_file
 from .answers import write_answers
-from .cleaning import Clean, cleaning, pseudonymising
+from .cleaning import Clean, cleaning, without_names
 from .datasheet import STAGES, DatasheetInputs, datasheet
 from .funnel import funnel
 from .licences import licences
@@ -88,7 +89,7 @@ def _write(
     pseudonyms = Pseudonyms(author_salt(work.salt))
     takedown = takedown.with_authored(work, pseudonyms)
     clean = cleaning(takedown, pseudonyms, redacting=options.redact)
-    corpus = read_released(work, manifests, takedown, clean, pseudonymising(pseudonyms))
+    corpus = read_released(work, manifests, takedown, clean, partial(without_names, pseudonyms=pseudonyms))
     published = takedown.published(pseudonyms)
     steps = funnel(manifests, corpus.counts["threads"])
     _write_dataset(folder, work, corpus, options, manifests, track)

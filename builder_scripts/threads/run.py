@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -99,7 +100,7 @@ def _filter(
     reply_verdicts = tables.keep(filters.require_replies(by_thread, by_thread, options))
     step("counting")
     counts = {
-        kind: _counts(tables.fetch(filters.count_reasons(verdicts)), reasons)
+        kind: _counts(tables.fetch(filters.count_reasons(verdicts)).to_pylist(), reasons)
         for kind, verdicts, reasons in (
             ("submissions", thread_verdicts, filters.SUBMISSION_REASONS),
             ("comments", reply_verdicts, filters.COMMENT_REASONS),
@@ -111,7 +112,7 @@ def _filter(
         if by_sign:
             counts[f"deleted {kind}"] = Counts(sum(by_sign.values()), 0, by_sign)
     days = tables.fetch(filters.scores_by_day(by_thread)).to_pylist()
-    note = suspect_note(months_of((day["day"], day["n"], day["ones"]) for day in days))
+    note = suspect_note((day["day"], day["n"], day["ones"]) for day in days)
     step("writing threads and replies")
     threads = filters.silver_threads(submissions, thread_verdicts)
     replies = filters.silver_replies(comments, reply_verdicts, threads)
@@ -120,10 +121,9 @@ def _filter(
     return StageOutput((work.threads, work.replies), counts, [note] if note else [])
 
 
-def _counts(reasons: Any, order: Iterable[str]) -> Counts:
-    by_reason: Mapping[str | None, int] = {row["reason"]: row["n"] for row in reasons.to_pylist()}
-    dropped = {reason: by_reason[reason] for reason in order if reason in by_reason}
-    return Counts(sum(by_reason.values()), by_reason.get(None, 0), dropped)
+def _counts(rows: Iterable[Mapping[str, Any]], order: Sequence[str]) -> Counts:
+    by_reason = {row["reason"] or "": row["n"] for row in rows}
+    return Counts.by_reason({reason: by_reason[reason] for reason in ("", *order) if reason in by_reason})
 
 
 def _write(path: Path, rows: Any, schema: Any) -> None:
@@ -131,52 +131,28 @@ def _write(path: Path, rows: Any, schema: Any) -> None:
         writer.write_table(rows.cast(schema), ROWS_PER_GROUP)
 
 
-@dataclass(frozen=True)
-class Month:
-    """Scores of the first-level replies of one month.
+def suspect_note(days: Iterable[tuple[int, int, int]]) -> str | None:
+    """List the months in which more than half of the replies have a score of 1.
 
     Some dumps hold scores from minutes after the post: for whole months nearly all are 1, the vote of the author. A
-    ground truth by upvotes is at chance there, so a note lists such months.
-
-    Attributes:
-        name: Such as `2018-10`, UTC.
-        n: Number of scores.
-        ones: Number of scores of 1.
-    """
-
-    name: str
-    n: int
-    ones: int
-
-    @property
-    def is_suspect(self) -> bool:
-        """True if more than half of the scores are 1."""
-        return self.n >= _ENOUGH and 2 * self.ones > self.n
-
-
-def months_of(days: Iterable[tuple[int, int, int]]) -> list[Month]:
-    """Add up the days of each month.
+    ground truth by upvotes is at chance there.
 
     Args:
         days: Days since 1970 with their number of scores, and of those that are 1.
 
     Returns:
-        Months in order.
+        One line. None if there is no such month with at least 30 scores.
     """
-    months: dict[str, Month] = {}
-    for day, n, ones in days:
-        name = f"{datetime.fromtimestamp(day * 86_400, UTC):%Y-%m}"
-        month = months.get(name, Month(name, 0, 0))
-        months[name] = Month(name, month.n + n, month.ones + ones)
-    return [months[name] for name in sorted(months)]
-
-
-def suspect_note(months: Iterable[Month]) -> str | None:
-    """Return one line that lists the suspect months. None if there are none."""
-    suspect = [f"{month.name} ({month.ones:,} of {month.n:,})" for month in months if month.is_suspect]
+    scores, ones = Counter[str](), Counter[str]()
+    for day, n, n_ones in days:
+        month = f"{datetime.fromtimestamp(day * 86_400, UTC):%Y-%m}"
+        scores[month] += n
+        ones[month] += n_ones
+    suspect = [month for month in sorted(scores) if scores[month] >= _ENOUGH and 2 * ones[month] > scores[month]]
     if not suspect:
         return None
-    return f"most replies have a score of 1, perhaps captured too early, in {', '.join(suspect)}"
+    shares = ", ".join(f"{month} ({ones[month]:,} of {scores[month]:,})" for month in suspect)
+    return f"most replies have a score of 1, perhaps captured too early, in {shares}"
 
 
 def threads_schema() -> Any:
@@ -189,18 +165,9 @@ def threads_schema() -> Any:
     import pyarrow as pa
 
     link = pa.struct([("video_id", pa.string()), ("start_s", pa.float64()), ("url", pa.string())])
-    return pa.schema(
-        [
-            ("thread_id", pa.string()),
-            ("subreddit", pa.string()),
-            ("created_utc", pa.int64()),
-            ("score", pa.int64()),
-            ("title", pa.string()),
-            ("text", pa.string()),
-            ("author", pa.string()),
-            ("links", pa.list_(link)),
-        ]
-    )
+    text, number = pa.string(), pa.int64()
+    columns = {"thread_id": text, "subreddit": text, "created_utc": number, "score": number}
+    return pa.schema(columns | {"title": text, "text": text, "author": text, "links": pa.list_(link)})
 
 
 def replies_schema() -> Any:
@@ -211,14 +178,6 @@ def replies_schema() -> Any:
     """
     import pyarrow as pa
 
-    return pa.schema(
-        [
-            ("comment_id", pa.string()),
-            ("thread_id", pa.string()),
-            ("body", pa.string()),
-            ("score", pa.int64()),
-            ("author", pa.string()),
-            ("created_utc", pa.int64()),
-            ("is_submitter", pa.bool_()),
-        ]
-    )
+    text, number = pa.string(), pa.int64()
+    columns = {"comment_id": text, "thread_id": text, "body": text, "score": number, "author": text}
+    return pa.schema(columns | {"created_utc": number, "is_submitter": pa.bool_()})

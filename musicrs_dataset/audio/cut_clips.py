@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from musicrs_metric.base.files import replacing_derived, strict_json, to_json
 
@@ -20,8 +20,18 @@ from ..repo.manifest import installed_versions
 from ..schema import CLIP_RATE
 from .clip_plan import ClipPlan
 
-Remarks = tuple[str, ...]
-Cut = tuple[list[tuple[Clip, Remarks]], dict[int, str]]
+_PACKAGES = ("musicrs", "soundfile", "soxr", "av")
+
+
+class CutClip(NamedTuple):
+    """A clip, and remarks on it for the user."""
+
+    clip: Clip
+    remarks: tuple[str, ...]
+
+
+ThreadClips = tuple[list[CutClip], dict[int, str]]
+"""The clips of a thread, and the reasons of links without usable audio."""
 
 
 class CutClips:
@@ -47,10 +57,12 @@ class CutClips:
         """
         links = [(link.video_id, link.start_s) for link in thread.links]
         audio = {link: [_identity(path) for path in paths] for link, paths in files.items()}
-        about = [thread.thread_id, links, audio, asdict(plan), CLIP_RATE, _versions()]
+        versions = installed_versions(_PACKAGES)
+        named = [f"{name} {versions[name]}" if name in versions else name for name in _PACKAGES]
+        about = [thread.thread_id, links, audio, asdict(plan), CLIP_RATE, named]
         return hashlib.sha256(to_json(about).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    def get(self, key: str) -> Cut | None:
+    def get(self, key: str) -> ThreadClips | None:
         """Return the clips with their remarks, and the failures by link; None if they must be cut."""
         try:
             head, _, audio = (self._folder / key).read_bytes().partition(b"\n")
@@ -60,16 +72,20 @@ class CutClips:
                 clip = Clip(audio[: about["bytes"]], **about["clip"])
                 if len(clip.audio) != about["bytes"] or hashlib.sha256(clip.audio).hexdigest() != clip.sha256:
                     return None
-                clips.append((clip, tuple(about["remarks"])))
+                clips.append(CutClip(clip, tuple(about["remarks"])))
                 audio = audio[about["bytes"] :]
             return clips, {int(link): reason for link, reason in values["failures"].items()}
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
-    def put(self, key: str, cut: Cut) -> None:
+    def put(self, key: str, cut: ThreadClips) -> None:
         """Write the clips of a thread; a kill leaves the complete file or none."""
         clips, failures = cut
-        about = [{"bytes": len(clip.audio), "clip": _fields(clip), "remarks": remarks} for clip, remarks in clips]
+        about = []
+        for clip, remarks in clips:
+            fields = asdict(replace(clip, audio=b""))
+            del fields["audio"]
+            about.append({"bytes": len(clip.audio), "clip": fields, "remarks": remarks})
         self._folder.mkdir(parents=True, exist_ok=True)
         with replacing_derived(self._folder / key) as file:
             file.write(to_json({"clips": about, "failures": failures}).encode() + b"\n")
@@ -80,18 +96,6 @@ class CutClips:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _fields(clip: Clip) -> dict[str, Any]:
-    about = asdict(replace(clip, audio=b""))
-    del about["audio"]
-    return about
-
-
 def _identity(path: Path) -> tuple[str, int, int]:
     status = path.stat()
     return str(path.absolute()), status.st_size, status.st_mtime_ns
-
-
-def _versions() -> list[str]:
-    names = ("musicrs", "soundfile", "soxr", "av")
-    versions = installed_versions(names)
-    return [f"{name} {versions[name]}" if name in versions else name for name in names]

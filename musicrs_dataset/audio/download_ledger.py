@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from musicrs_metric.errors import UserError
@@ -77,9 +76,7 @@ class DownloadLedger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._database.close()
 
     def entries(self) -> dict[str, Entry]:

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from musicrs_metric.errors import UserError, count
 
 from ..records import Clip, Link, LinkStatus, Thread
 from .clip_plan import ClipPlan
-from .cut_clips import CutClips
+from .cut_clips import CutClip, CutClips, ThreadClips
 from .cutting import SHORTEST, Cut, UnusableAudioError, cut, rms_dbfs
 from .decoding import require
 from .download_ledger import known_statuses
@@ -23,11 +23,6 @@ from .files import AudioFiles
 
 Files = Mapping[int, Sequence[Path]]
 Result = TypeVar("Result")
-
-
-class _CutClip(NamedTuple):
-    clip: Clip
-    remarks: tuple[str, ...]
 
 
 @dataclass
@@ -53,7 +48,7 @@ class AudioReport:
     remarks: list[str] = field(default_factory=list)
 
     def add(
-        self, thread_id: str, clips: Sequence[_CutClip], failures: Iterable[str], statuses: Iterable[LinkStatus]
+        self, thread_id: str, clips: Sequence[CutClip], failures: Iterable[str], statuses: Iterable[LinkStatus]
     ) -> None:
         """Add the next thread to the counts."""
         self.threads += 1
@@ -143,17 +138,17 @@ class AudioFolder:
         if self._store is not None:
             self._store.remove()
 
-    def _stored_or_cut(self, thread: Thread, files: Files) -> tuple[list[_CutClip], dict[int, str]]:
+    def _stored_or_cut(self, thread: Thread, files: Files) -> ThreadClips:
         if self._store is None:
             return self._cut(thread, files)
         key = self._store.key(thread, files, self.plan)
-        if stored := self._store.get(key):
-            return [_CutClip(*pair) for pair in stored[0]], stored[1]
-        clips, failures = self._cut(thread, files)
-        self._store.put(key, ([(cut_clip.clip, cut_clip.remarks) for cut_clip in clips], failures))
-        return clips, failures
+        clips = self._store.get(key)
+        if clips is None:
+            clips = self._cut(thread, files)
+            self._store.put(key, clips)
+        return clips
 
-    def _cut(self, thread: Thread, files: Files) -> tuple[list[_CutClip], dict[int, str]]:
+    def _cut(self, thread: Thread, files: Files) -> ThreadClips:
         """Cut the clips. The working links share the time of a failed link, so all links are tested first."""
         links = [link for link, paths in files.items() if paths]
         tested, failures = _each(links, partial(_cut_first, thread, files, SHORTEST))
@@ -186,7 +181,7 @@ def _each(links: Iterable[int], job: Callable[[int], Result]) -> tuple[dict[int,
     return results, reasons
 
 
-def _cut_clip(thread: Thread, files: Files, seconds: float, link: int) -> _CutClip:
+def _cut_clip(thread: Thread, files: Files, seconds: float, link: int) -> CutClip:
     excerpt = _cut_first(thread, files, seconds, link)
     audio = excerpt.flac()
     clip = Clip(
@@ -198,7 +193,7 @@ def _cut_clip(thread: Thread, files: Files, seconds: float, link: int) -> _CutCl
         rms_dbfs(excerpt.samples),
         hashlib.sha256(audio).hexdigest(),
     )
-    return _CutClip(clip, excerpt.remarks)
+    return CutClip(clip, excerpt.remarks)
 
 
 def _cut_first(thread: Thread, files: Files, seconds: float, link: int) -> Cut:

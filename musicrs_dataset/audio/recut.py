@@ -12,9 +12,9 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import dataset_folder
 
 from ..loading import config_names, iter_threads
+from ..pools.files import NamedPools
 from ..repo.build import Track, build
 from ..repo.manifest import MANIFEST
-from ..repo.named_pools import NamedPools
 from ..schema import CONFIGS, base_config
 from ..sources import About
 from .folder import AudioFolder

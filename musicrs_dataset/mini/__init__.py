@@ -17,7 +17,7 @@ from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
 from ..records import Clip, Comment, Link, Thread
 from .catalogue import Style, data_rows, load_catalogue
 from .pools import ToyThread, make_pools
-from .sound import Sound
+from .synth import Sound
 
 MAX_GROUND_TRUTH = 10
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..records import Entities
-from .sound import Sound
+from .synth import Sound
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from musicrs_metric.base.progress import say
 from musicrs_metric.errors import UserError
 
 from ..records import Thread
@@ -53,10 +54,7 @@ def pools(
     for note in pool_set.notes:
         console.print(f"note: {note}", markup=False, highlight=False)
     sizes = [len(pool) for pool in pool_set.pools.values()]
-    console.print(
-        f"{len(sizes)} pools of {min(sizes)} to {max(sizes)} candidates -> {out}, {manifest_path(out)}",
-        markup=False, highlight=False, soft_wrap=True,
-    )  # fmt: skip
+    say(console, f"{len(sizes)} pools of {min(sizes)} to {max(sizes)} candidates -> {out}, {manifest_path(out)}")
 
 
 def _progress(groups: Groups) -> Iterable[tuple[str, list[Thread]]]:

@@ -13,14 +13,13 @@ from musicrs_metric.errors import UserError, some
 from ..audio.clip_plan import ClipPlan
 from ..checks import invalid_rows, suspicious_rows
 from ..describe import describe
-from ..pools.files import with_pools
+from ..pools.files import NamedPools, with_pools
 from ..records import Thread
 from ..schema import CONFIGS, arrow_schema, to_row
 from ..sources import About
 from .card import card
 from .folders import replacing_folder
 from .manifest import MANIFEST, AudioDigest, ConfigEntry, Manifest, PoolsEntry, files_not_written, shards_of
-from .named_pools import NamedPools
 from .parquet import SHARD_BYTES, ShardWriter
 
 Track = Callable[[Sequence[Thread]], Iterable[Thread]]

@@ -30,10 +30,9 @@ from musicrs_metric.runs.references import DEFAULT_DATASET, dataset_folder, fing
 
 from ..loading import config_names
 from ..schema import CONFIGS, SPLIT, VERSION
-from .build_diff import manifest_of
 from .card import opening
 from .folders import replacing_folder
-from .manifest import MANIFEST
+from .manifest import MANIFEST, manifest_of
 
 _HOOK = Path(name_hook.__file__)
 _HOOK_MODULE = "musicrs_name"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from musicrs_metric.base.files import strict_json, to_json, write_text
 from musicrs_metric.base.hashing import file_sha256
+from musicrs_metric.errors import some
 
 from ..audio.clip_plan import ClipPlan
 from ..checks import Finding
@@ -163,6 +164,41 @@ def files_not_written(folder: Path) -> list[str]:
         pass  # not a manifest of a build, so all files are foreign
     files = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted(name for path in files if (name := path.relative_to(folder).as_posix()) not in written)
+
+
+def manifest_of(folder: Path) -> dict[str, Any] | None:
+    """Read the manifest of a dataset folder; None if it is missing or unreadable."""
+    try:
+        values = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return values if isinstance(values, dict) and isinstance(values.get("configs"), dict) else None
+
+
+def lost_in_rebuild(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
+    """List the contents of a replaced dataset that the new dataset lacks or changes.
+
+    Args:
+        before: Manifest of the replaced dataset, or None.
+        after: Manifest of the new dataset, or None.
+
+    Yields:
+        One sentence per loss.
+    """
+    if before is None or after is None:
+        return
+    lost = [name for name in before["configs"] if name not in after["configs"]]
+    if lost:
+        yield f"replaced a dataset that also had the configurations {some(lost)}"
+    if before.get("audio_sha256") and not after.get("audio_sha256"):
+        yield "replaced a dataset with audio by one without; build with --audio to keep the clips"
+    changed = [
+        name
+        for name, config in after["configs"].items()
+        if name in before["configs"] and before["configs"][name].get("fingerprint") != config["fingerprint"]
+    ]
+    if changed:
+        yield f"replaced a dataset with other threads, pools or labels in {some(changed)}"
 
 
 class AudioDigest:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ..schema import SPLIT, Row
@@ -48,13 +47,12 @@ class ShardWriter:
         if len(self._group) >= GROUP_ROWS or self._in_group >= self.group_bytes:
             self._write_group()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._write_group()
             self._end_shard()
-            self._name_shards()
+            n = len(self.files)
+            self.files = [file.rename(file.with_stem(f"{file.stem}-of-{n:05d}")) for file in self.files]
         elif self._writer is not None:
             self._writer.close()
 
@@ -80,7 +78,3 @@ class ShardWriter:
         if self._writer is not None:
             self._writer.close()
             self._writer, self._in_shard = None, 0
-
-    def _name_shards(self) -> None:
-        n = len(self.files)
-        self.files = [file.rename(file.with_stem(f"{file.stem}-of-{n:05d}")) for file in self.files]

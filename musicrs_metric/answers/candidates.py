@@ -153,8 +153,9 @@ class Candidates:
     def items(self, entries: Sequence[Entry]) -> list[Item]:
         """The items that entries of one list are.
 
-        By number, the first number of an entry is its rank where an identifier follows it, or where titles follow that
-        mostly belong to other numbers; otherwise it is the identifier. Words that are only counted from 1 are neither.
+        If the prompt asked for numbers, the first number of an entry is its rank in two cases: an identifier follows
+        it, or most of the titles behind such numbers have other numbers. Otherwise it is the identifier. In a list of
+        mere words that are counted from 1, it is a rank, and the entries name no candidate.
         """
         if not self.numbered:
             return [Item(entry.text, entry.title) for entry in entries]

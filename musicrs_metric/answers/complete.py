@@ -1,4 +1,4 @@
-"""Completion of a ranking: unnamed candidates follow in a random order. The order of the pool may favour some."""
+"""Completion of a ranking: unnamed candidates follow in a random order, because the order of the pool may leak."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def complete_ranking(
             and later ranks close up.
 
     Returns:
-        The prediction: what was named, then the rest of the pool. The order of the rest depends on seed, thread and
-        pool alone: two candidates that two answers both leave out follow each other in the same order. `n_answered`
-        counts what stands before the rest.
+        The prediction: the named candidates, then the rest of the pool. The order of the rest depends on seed, thread
+        and pool alone, so two candidates that are unnamed in two answers have the same order in both. `n_answered`
+        counts the ranks before the rest.
     """
     titles = {place: title for title, place in pool.place.items()}
     answered = list(_with_unknown(reading, pool, titles) if keep_unknown else map(titles.__getitem__, reading.places))

@@ -19,54 +19,14 @@ _FIELD = re.compile(
     r"|confidence|artist|reason|comment|track|song|candidate|item|entry)",
     re.IGNORECASE,
 )
-_HTML_LINES = frozenset(
-    [
-        "p",
-        "br",
-        "hr",
-        "div",
-        "ul",
-        "ol",
-        "dl",
-        "section",
-        "article",
-        "header",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "body",
-        "html",
-        "pre",
-        "main",
-        "blockquote",
-    ]
-)
-_HTML_TEXT = frozenset(
-    [
-        "b",
-        "i",
-        "u",
-        "s",
-        "em",
-        "strong",
-        "span",
-        "a",
-        "code",
-        "sup",
-        "sub",
-        "small",
-        "mark",
-        "font",
-        "center",
-        "q",
-        "cite",
-        "tt",
-        "kbd",
-    ]
-)
+_HTML_LINES = frozenset([
+    "p", "br", "hr", "div", "ul", "ol", "dl", "section", "article", "header", "h1", "h2", "h3", "h4", "h5", "h6",
+    "body", "html", "pre", "main", "blockquote",
+])  # fmt: skip
+_HTML_TEXT = frozenset([
+    "b", "i", "u", "s", "em", "strong", "span", "a", "code", "sup", "sub", "small", "mark", "font", "center", "q",
+    "cite", "tt", "kbd",
+])  # fmt: skip
 _HTML_TABLE = frozenset(["table", "tr", "td", "th", "thead", "tbody", "tfoot", "caption"])
 _NEED_NO_END = frozenset(["br", "hr", "li", "p", "tr", "td", "th"])
 _DEEPEST = 30

@@ -119,17 +119,14 @@ def from_records(records: Sequence[Record], candidates: Candidates) -> Ordered |
         else columns[best]
     )
     items = _completed(items, [columns[name] for name in others], roles[best]) if len(rows) == len(records) else items
-    for kind in ("rank", "score", "distance"):
+    kinds: tuple[Meaning, ...] = ("rank", "score", "distance")
+    for kind in kinds:
         for name in (name for name in names if roles[name] == kind and name != best):
             values = [to_number(record.get(name)) for record in rows]
             if sum(value is not None for value in values) * 2 > len(values):
                 only_counts = name in _COUNTERS and values == list(range(1, len(values) + 1))
-                return items, in_order(items, values, _meaning(kind)), not only_counts
+                return items, in_order(items, values, kind), not only_counts
     return items, items, False
-
-
-def _meaning(kind: str) -> Meaning:
-    return "rank" if kind == "rank" else "score" if kind == "score" else "distance"
 
 
 def _is_something(value: Any) -> bool:

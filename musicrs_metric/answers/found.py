@@ -1,4 +1,4 @@
-"""A list that was found in an answer, and what its layout says of it."""
+"""A list that was found in an answer, and the meaning of its layout."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class FoundList:
         items: Its items, best first.
         start: Line of its first item, from 0.
         end: Line of its last item.
-        purpose: What stands in front of it says that it is.
-        is_headed: Whether a heading says so, and not a sentence that may be about something else.
+        purpose: Kind of the list by the text in front of it; None if the text does not say.
+        is_headed: Whether this text is a heading. A sentence may be about something else.
         entries: The entries behind the items, of lines and rows; they are read again where two lists become one.
         states_order: Whether its form says that it is a ranking: ranks, scores, `>`, a list in JSON.
         is_plain: Whether its items say nothing but the candidates.
@@ -59,10 +59,10 @@ class FoundList:
         return distinct(self.items)
 
     def is_in_pool_order(self, size: int) -> bool:
-        """Check whether it lists candidates as the prompt does, so that it may be but a walk through them.
+        """Check whether it lists candidates in the order of the prompt, so that it may be a mere walk through them.
 
-        Two or more in rising order are taken for that where they are the whole pool, three or more where they are its
-        first ones without gap, five or more in any case.
+        The candidates must be in rising order. Two or more count if they are the whole pool, three or more if they are
+        its first ones without a gap, and five or more in any case.
 
         Args:
             size: Number of candidates in the pool.

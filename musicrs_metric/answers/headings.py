@@ -1,6 +1,6 @@
-"""Headings: a line says of the list below it that it is the ranking, a draft or a walk through the candidates.
+"""Headings: lines that call the list below them a ranking, a draft or a walk through the candidates.
 
-A clause that only announces ("before I rank them", "to find the best order") says nothing about the list below it.
+A clause that only announces a later list ("before I rank them", "to find the best order") does not count.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Heading(NamedTuple):
     """Text in front of a list.
 
     Attributes:
-        purpose: What it says that the list is.
-        is_explicit: Whether it is a heading, and not a sentence that may be about something else.
-        is_worst_first: Whether it says that the list begins with what suits least.
+        purpose: Kind of the list by this text; None if the text does not say.
+        is_explicit: Whether it is a heading. A sentence may be about something else.
+        is_worst_first: Whether it says that the list begins with the candidate that fits worst.
     """
 
     purpose: Purpose | None

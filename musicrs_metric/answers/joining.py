@@ -14,8 +14,8 @@ def joined(lists: Sequence[FoundList], candidates: Candidates) -> list[FoundList
     """Put the parts of lists together.
 
     A part shares no candidate with the list before it and has its layout. It may stand under a heading of its own
-    ("Next:", "Tier 2:"), count on where the list stopped, or list the next candidates of the pool. What a heading calls
-    a final list, a draft or left out is no part.
+    ("Next:", "Tier 2:"), continue the numbers of the list, or list the next candidates of the pool. A list is no part
+    if its heading calls it final, a draft or left out.
 
     Args:
         lists: The lists of an answer in order.

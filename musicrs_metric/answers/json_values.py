@@ -1,8 +1,8 @@
 """Answers in JSON, or in what models take for it: lists and objects, in prose or bare, whole or cut off.
 
-A tolerant reader of its own, because a repaired answer must never hold an item that was not complete, and because the
-time must grow with the length alone: it walks each answer once, keeps what was complete when it stops, and goes on
-behind the place where it stopped.
+Libraries that repair JSON do not serve here, for two reasons. A repaired answer must not contain an item that was not
+complete, and the time must be linear in the length. This reader goes through each answer once. Where a value breaks
+off, it keeps the complete items and continues behind that place.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ An answer is split at commas. Every part is a title: a repeat counts again each 
 part that is no candidate keeps its rank as a miss. Candidates that no part equals letter for letter follow in a random
 order. A candidate that was written in another case counts where it was written, and once more in the random order.
 
-The published runs drew that order once. Here it has its exact expected value, so that no luck enters a comparison.
+The published runs drew that order once. Here each measure has its exact expected value over all orders, so that a
+comparison does not depend on one draw.
 `musicrs_metric.matching.normalise` compares the parts with the ground truth, as it does everywhere.
 
 Source: the published code of the MusiCRS paper (arXiv 2509.19469). Its scorer divides the hits among the first k parts

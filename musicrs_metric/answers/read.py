@@ -40,16 +40,15 @@ def read_answer(text: str, pool: Pool, *, numbered: bool, cut: bool) -> Reading:
     5. Parts are joined (`joining`): a list that goes on where the one before stopped and shares no candidate with it.
     6. The ranking is the last list of two candidates or more that states a ranking (`choose`): a heading says so, or
        its form does (`>`, ranks, scores, numbered lines, JSON, lines and rows of nothing but candidates). Drafts,
-       walks, remarks and lists of what is left out are none. A last list that is not called final and only repeats the
-       head of a longer ranking is a summary of that.
-    7. Candidates in the order of the pool (all of them, its first three or more, or any five) are a walk through the
-       prompt and no ranking, unless a heading or the form says otherwise, or the answer is this list alone in the form
-       that the prompt asked for.
-    8. Where no list states a ranking, the next of these is read: the last other list of two or more; a single candidate
-       called the answer; a draft; a single candidate; a list in another order than the pool under the heading of a
-       walk. An answer without a list is read by what its sentences name in quotes, bold or brackets or between commas.
-       An answer that only walks through the candidates gives nothing: it is "failed", and its ranking is filled in
-       random order.
+       walks, remarks and lists of what is left out state no ranking. If the last list is not called final and only
+       repeats the start of a longer ranking, it is a summary, and the longer ranking counts.
+    7. A list in the order of the pool (all candidates, its first three or more, or any five) is a walk through the
+       prompt and no ranking. There are two exceptions: a heading or the form says that it is a ranking, or the answer
+       is this list alone in the form that the prompt asked for.
+    8. If no list states a ranking, the first of these that exists is read: the last other list of two or more; a single
+       candidate called the answer; a draft; a single candidate; a list under the heading of a walk whose order is not
+       that of the pool. In an answer without a list, the candidates in quotes, bold or brackets or between commas
+       count. An answer that only walks through the candidates is "failed", and its ranking is filled in random order.
 
     Args:
         text: The answer; anything at all.

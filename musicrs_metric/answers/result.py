@@ -48,9 +48,9 @@ class Reading:
         places: Places of the candidates that it names, best first, each once.
         items: Everything that it lists, in order, repeats and unknown titles among it; talk is no item.
         ledger: The account.
-        outcome: "ok" where it names every candidate, once each, and nothing else; "truncated" where it stops in the
-            middle; "repaired" where it names some. Of those that name none: "empty" where nothing was written,
-            "refusal", and "failed" for all others.
+        outcome: "ok" if it names every candidate once and nothing else; else "truncated" if it stops in the middle, and
+            "repaired" if it names some. An answer that names none is "empty" if nothing was written, a "refusal", or
+            "failed".
     """
 
     places: tuple[int, ...]

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .candidates import Candidates
-from .entry import Entry
+from .entry import Entry, is_talk
 from .found import Kind, distinct
-from .items import is_talk
-from .separators import COMMA, COUNT, RISING, SEPARATORS, counting, gaps
+from .separators import COMMA, COUNT, EDGES, RISING, SEPARATORS, counting, gaps
 from .versions import starts_with_part
 from .wrapping import bare
 
@@ -26,7 +25,6 @@ _LAST_NUMBER = re.compile(r"(?<![\w.,/])[\[(#]?\d{1,9}[\])]?\s{0,9}$")
 _CLAUSE = re.compile(r"[.,:;]\s")
 _AND = re.compile(r"\s(?:and|und|et|y|e|en|&)\s", re.IGNORECASE)
 _LONGEST_LABEL = 300
-_EDGES = " \t*_`[](){}\"'.$"
 
 
 class Row(NamedTuple):
@@ -101,8 +99,7 @@ class Rows:
 
     def pieces(self, line: str) -> list[Entry]:
         """The pieces between commas that name a candidate, in a line that is no row but prose."""
-        separator = COMMA
-        entries = (self._candidates.entry(piece, listed=False) for piece in separator.split(line))
+        entries = (self._candidates.entry(piece, listed=False) for piece in COMMA.split(line))
         return [entry for entry in entries if entry is not None and entry.title is not None]
 
     def _under(self, kind: Kind, separator: re.Pattern[str], line: str) -> Iterator[Row]:
@@ -127,7 +124,7 @@ class Rows:
         return len(distinct(self._candidates.items(row.entries)))
 
     def _counted(self, line: str, starts: list[int]) -> list[Entry]:
-        if line[: starts[0]].strip(_EDGES + ":"):
+        if line[: starts[0]].strip(EDGES + ":"):
             starts = [0, *starts] if self._candidates.entry(line[: starts[0]], listed=True) else starts
         pieces = [line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
         return [self._entry(piece) for piece in (piece.rstrip(" ,;") for piece in pieces)]
@@ -189,7 +186,7 @@ class Rows:
         if entry is None or kind == "chain" or entry.is_plain or entry.title is not None:
             return entry
         # Between commas a number with words behind it is part of a sentence, unless the words are in brackets.
-        rest = piece.strip(_EDGES)[len(str(entry.first)) :].lstrip(" ])*_`")
+        rest = piece.strip(EDGES)[len(str(entry.first)) :].lstrip(" ])*_`")
         return entry if entry.is_bracketed or not rest or rest[0] in "(:-–—.," else None
 
     def _first(self, kind: Kind, piece: str) -> tuple[str, Entry | None]:

@@ -25,7 +25,7 @@ _WRAPPED = re.compile(
     r"|\((?!\d{1,4}\))[^()\n]{1,200}\)|(?<!\])\[[^\[\]\n]{1,200}\]"
 )
 
-_AROUND = " \t*_`[](){}\"'.$"
+EDGES = " \t*_`[](){}\"'.$"
 
 
 def counting(line: str) -> list[int]:
@@ -33,7 +33,7 @@ def counting(line: str) -> list[int]:
     starts: list[int] = []
     end = 0
     for number in COUNT.finditer(line):
-        if int(number[1]) == len(starts) + 1 and (not starts or line[end : number.start()].strip(_AROUND)):
+        if int(number[1]) == len(starts) + 1 and (not starts or line[end : number.start()].strip(EDGES)):
             starts.append(number.start())
             end = number.end()
         elif not starts:

@@ -1,21 +1,25 @@
-"""Tables in plain text: with bars, as CSV or TSV under a header, and as records of `key: value` lines (`keyed`)."""
+"""Tables in plain text: with bars, as CSV or TSV under a header, and as records of `key: value` lines."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .candidates import Candidates
 from .fields import Table, from_records, role
 from .found import FoundList, distinct
 from .headings import Heading
-from .keyed import keyed
 from .rows import Rows
 
 _MARKED_NUMBER = re.compile(r"[*_`]+[\d.,#%/ ]+[*_`]+")
 _RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _DELIMITERS = ("\t", ";", ",")
+# A record of lines such as `id: 4`, as in YAML.
+_PAIR = re.compile(
+    r"\s*(?:[-*•]\s+|\d{1,4}[.)]\s+)?[\"'*_`]{0,3}([A-Za-z][A-Za-z _-]{0,24})[\"'*_`]{0,3}\s?:[*_]{0,2}\s+(\S.*)"
+)
+_KEYS = frozenset({"title", "id", "rank", "score"})
 _MOST_CELLS, _LONGEST_NAME = 12, 4
 
 
@@ -33,7 +37,7 @@ def tables(lines: Sequence[str], candidates: Candidates, rows: Rows) -> Iterator
         if at >= known:
             table, known = _with_bars(lines, at, candidates, rows)
         if table is None and known <= at:
-            table, known = keyed(lines, at, candidates)
+            table, known = _keyed(lines, at, candidates)
         table = table or _delimited(lines, at, candidates)
         if table is not None:
             yield table
@@ -136,3 +140,38 @@ def _split(line: str, delimiter: str) -> list[str]:
         return next(csv.reader([line.strip()], delimiter=delimiter, skipinitialspace=True), [])
     except csv.Error:
         return line.split(delimiter)
+
+
+def _keyed(lines: Sequence[str], start: int, candidates: Candidates) -> tuple[Table | None, int]:
+    """Read records at a line, and return the end of its lines; a key that comes again begins the next record."""
+    records: list[dict[str, str]] = []
+    keys: set[str] = set()
+    end = start
+    is_apart = after_blank = False
+    for at in range(start, len(lines)):
+        pair = _PAIR.fullmatch(lines[at])
+        if pair is None:
+            if lines[at].strip() or not records:
+                break
+            after_blank = True
+            continue
+        key = pair[1].strip().lower()
+        is_first = not records
+        begins = is_first or key in records[-1]
+        if candidates.titles.whole(pair[1]) is not None or (is_first and role(key) not in _KEYS):
+            break
+        if after_blank and (key not in keys or (begins and len(records) > 1 and not is_apart)):
+            break  # what stands behind the blank line looks otherwise
+        is_apart = is_apart or (after_blank and len(records) == 1)
+        if begins:
+            records.append({})
+        records[-1][key] = pair[2].strip().strip("\"',")
+        keys.add(key)
+        end, after_blank = at + 1, False
+    return Table(start, end, records) if _is_table(records) else None, max(end, start)
+
+
+def _is_table(records: Sequence[Mapping[str, str]]) -> bool:
+    if len(records) < 2 or len(records[0]) < 2:
+        return False
+    return any(role(key) in ("title", "id") and all(key in record for record in records) for key in records[0])

@@ -60,7 +60,7 @@ class Values:
         return self._object(value, depth) if isinstance(value, dict) else None
 
     def _text(self, text: str, depth: int) -> Listing | None:
-        if text.lstrip()[:1] in ("[", "{"):
+        if text.lstrip()[:1] in _BRACKETS:
             found = next(json_values(text), None)
             if found is not None:
                 return self.read(found.value, depth + 1)
@@ -138,7 +138,7 @@ class Values:
         if len(objects) == len(pairs) > 1 and not any(map(role, pairs)) and all(map(self._is_key, pairs)):
             return self._keyed(pairs)
         for key, value in pairs.items():
-            says = purpose(_spaced(key))
+            says = purpose(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key))  # "finalRanking"
             if isinstance(value, list) and map_hint(key):
                 continue  # numbers beside the candidates are not the candidates
             if isinstance(value, dict) and (hint := map_hint(key)) and all(map(self._is_key, value)):
@@ -179,10 +179,6 @@ class Values:
             [{name: key, **_flat(value)} for key, value in zip(keys, pairs.values(), strict=True)], self._candidates
         )
         return Listing(*ordered) if ordered else None
-
-
-def _spaced(key: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)
 
 
 def _columns(pairs: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -26,7 +26,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
 
 from ..errors import UserError, show
@@ -78,9 +77,7 @@ class Chat:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

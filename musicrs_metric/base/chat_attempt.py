@@ -1,4 +1,4 @@
-"""One attempt at a chat completion: the reply, or why there is none and whether the next attempt may have one."""
+"""One attempt at a chat completion: the reply, or an error that states whether another attempt may succeed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 Messages = Sequence[Mapping[str, Any]]
 
-# Besides 5xx: statuses that say that the server is busy; any other would be said again.
+# With these statuses, as with 5xx, another attempt may succeed. Any other status would come again.
 PASSING = (408, 409, 425, 429)
-# Codes of status 429 that no waiting mends.
+# Codes of status 429 that do not pass with time.
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 LARGEST = 32 * 2**20  # bytes of a reply
 _SEARCHED = 100_000  # bytes of a page in which words are looked for
 
 
 class AttemptError(Exception):
-    """An attempt without an answer, and whether and when the next may have one."""
+    """An attempt without an answer. It states whether another attempt may succeed, and when."""
 
     def __init__(
         self,

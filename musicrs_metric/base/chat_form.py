@@ -1,8 +1,9 @@
 """The fields of a request that a server takes, found out with the first request of a run.
 
-Servers refuse fields that others need: reasoning models take no temperature and call the budget
-`max_completion_tokens`, gateways know no `response_format`. A server that refuses a field with status 400 or 422 is
-asked again without it, or with its other name. What was left out is kept, for a reader of the scores has to know it.
+Servers differ in the fields that they take. Reasoning models take no temperature and call the budget
+`max_completion_tokens`. Gateways do not know `response_format`. If a server refuses a field with status 400 or 422, the
+request is sent again without it, or with its other name. The form records the omitted fields, because readers of the
+scores must know them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-# In messages of servers, by the name of the field. A field that comes first is given up first: the temperature last,
-# because without it an answer is sampled.
+# Words for each field in the messages of servers. Fields are given up in this order. The temperature is last, because
+# without it an answer is sampled.
 _NAMES = {
     "top_p": r"top_?p\b",
     "seed": r"\bseed\b",
@@ -21,7 +22,7 @@ _NAMES = {
     "max_tokens": r"max_(?:completion_|new_|output_)?tokens",
     "temperature": r"temperature",
 }
-# A prompt that is too long is no matter of fields, though servers name `max_tokens` when they say so.
+# The prompt is too long, and no field is at fault, although servers name `max_tokens` in this message.
 _TOO_LONG = re.compile(r"context.?(?:length|window|size)|too long|too many tokens|reduce the (?:length|prompt|number)")
 BUDGETS = ("max_tokens", "max_completion_tokens")
 

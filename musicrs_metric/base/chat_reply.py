@@ -51,7 +51,7 @@ class Usage(NamedTuple):
         prompt: Tokens of the prompt, audio and cached tokens among them.
         reasoning: Tokens of the reasoning; 0 where the server counts answers and names none.
         answer: Tokens of the answer without the reasoning.
-        cached: Tokens of the prompt that the server had read before.
+        cached: Tokens of the prompt that the server took from its cache.
     """
 
     prompt: int | None = None
@@ -71,8 +71,8 @@ class ChatReply:
 
     Attributes:
         text: What the model wrote, and after it the arguments of its tool calls; empty where it wrote nothing.
-        finish: "whole"; "cut" where it reached a limit of tokens; "withheld" where a filter took it.
-        reasoning: What the model thought, where the server sends it apart from the answer; empty otherwise.
+        finish: "whole"; "cut" if it reached a limit of tokens; "withheld" if a filter removed it.
+        reasoning: The reasoning of the model, if the server sends it in a field of its own; else empty.
         usage: Its tokens.
         model: What the server called the model; None where it does not say.
         finish_reason: The reason as the server wrote it.
@@ -96,8 +96,8 @@ def read_reply(body: Any) -> ChatReply:
         Its first choice.
 
     Raises:
-        ReplyError: The body holds an error, no choice, an answer that failed, or null in place of an answer of which
-            no token was written. The message has the server's words.
+        ReplyError: The body holds an error or no choice, the answer failed, or the answer is null and has no token.
+            The message has the server's words.
     """
     error = _error_in(body)
     if error is not None:
@@ -174,7 +174,7 @@ def error_status(body: Any) -> int | None:
 
 
 def _error_in(body: Any) -> ReplyError | None:
-    """The error that a body or a choice holds beside, or in place of, its answer."""
+    """Return the error of a body or a choice, with or without an answer next to it."""
     if isinstance(body, list):
         return next((error for item in body[:1] if (error := _error_in(item)) is not None), None)
     if not isinstance(body, dict):
@@ -252,7 +252,7 @@ def _is_nothing(message: Mapping[str, Any], usage: Usage, finish: Finish) -> boo
 
 
 def _usage(value: Any) -> Usage:
-    """Tokens, in OpenAI's names or in those of its newer interface, whichever side the reasoning was counted on."""
+    """Read the token counts, under the names of both of OpenAI's interfaces, with reasoning counted in or apart."""
     if not isinstance(value, dict):
         return Usage()
     prompt = _count(value.get("prompt_tokens", value.get("input_tokens")))

@@ -1,4 +1,4 @@
-"""A server and how it is reached: URL, model, key, patience, and further fields of every request."""
+"""Connection to a server: URL, model, key, time limits, and extra fields of every request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import openai
 
 _SECRET = re.compile(r"(?:^|[_-])(?:(?:api|access|secret)[_-]?key|secret|password|authorization)$", re.IGNORECASE)
-# What a run itself decides; no file of further fields may.
+# Fields that the run sets itself. A file of extra fields must not contain them.
 _RESERVED = {
     "model": "--model-name", "messages": "the protocol", "max_tokens": "--answer-tokens",
     "max_completion_tokens": "--answer-tokens", "stream": "this client", "n": "this client",
@@ -32,8 +32,8 @@ class ChatServer:
     Attributes:
         url: Up to and with `/v1`.
         model: What the server calls the model.
-        key_variable: Environment variable that holds the key. It is not OpenAI's own, so that a key for one service is
-            never sent to another by mistake; where it is unset, the word "none" is sent.
+        key_variable: Environment variable that holds the key. It differs from OpenAI's own variable, so that the key
+            of one service is never sent to another by mistake. If it is unset, the key is the word "none".
         timeout_s: How long one attempt may take, in seconds.
         retries: Further attempts after the first.
         extra_body: Further fields of every request, such as those that switch thinking off.

@@ -1,9 +1,10 @@
-"""Names of repositories on the Hub, and errors of its client as messages for users."""
+"""Names of repositories on the Hub, commits to them, and errors of the client as messages for users."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Literal
 
 from ..errors import UserError, show
 from .paths import REPO_NAME
@@ -67,6 +68,45 @@ def explain_hub_errors(repo: str) -> Iterator[None]:
         if "Bearer" in str(error):  # some HTTP libraries quote a header that cannot be sent, with the token
             raise UserError(f"{repo}: the token contains invalid characters, such as a line break; {log_in}") from None
         raise UserError(f"{repo}: the Hub cannot be reached ({error}); check the network") from error
+
+
+def commit_files(
+    repo: str,
+    files: Mapping[str, bytes],
+    message: str,
+    *,
+    repo_type: Literal["model", "dataset"],
+    description: str | None = None,
+    pull_request: bool = True,
+) -> str:
+    """Commit files to a repository on the Hub.
+
+    Args:
+        repo: The repository.
+        files: Path in the repository to content.
+        message: Title of the commit.
+        repo_type: Kind of the repository.
+        description: Text below the title.
+        pull_request: Whether to open a pull request instead.
+
+    Returns:
+        The URL of the commit or of the pull request.
+
+    Raises:
+        UserError: See `explain_hub_errors`.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    with explain_hub_errors(repo):
+        commit = HfApi().create_commit(
+            repo,
+            [CommitOperationAdd(path, content) for path, content in files.items()],
+            repo_type=repo_type,
+            commit_message=message,
+            commit_description=description,
+            create_pr=pull_request,
+        )
+    return str(commit.pr_url or commit.commit_url)
 
 
 def missing_file_reason(error: Exception) -> str:

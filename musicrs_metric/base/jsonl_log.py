@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, NamedTuple, Self
 
 from .files import sync_folder, write_text
@@ -62,9 +61,7 @@ class JsonlLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def append(self, lines: Iterable[str | bytes]) -> None:

@@ -1,8 +1,8 @@
-"""Gives `load_dataset("musicrs")` the installed data, whatever else the cache of `datasets` holds.
+"""Make `load_dataset("musicrs")` load the installed data. Other data in the cache of `datasets` has no influence.
 
-`datasets` keeps no record of a name that the Hub does not have. It takes the folder of its cache that changed last, and
-`.map`, `.filter`, a copy, or another folder called musicrs decide which folder that is. The installation therefore
-leaves a note beside its data, and this hook makes `datasets` read the note.
+`datasets` keeps no record of a name that the Hub does not have. It loads the folder of its cache that changed last. A
+`.map`, a `.filter`, a copy or another folder called musicrs may change that folder. The installation therefore writes a
+note next to its data, and this hook makes `datasets` read the note.
 
 `python -m musicrs_dataset install` copies this file into the environment, with a `.pth` file that runs `activate` when
 Python starts. The copy needs the standard library only. It does nothing before `datasets` is imported, and afterwards

@@ -1,4 +1,4 @@
-"""The key of a server and its URL: what may be shown of them, and what may not."""
+"""Key and URL of a server: checks of both, and removal of the key from texts that are shown."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Format: https://huggingface.co/docs/hub/eval-results
 
 from __future__ import annotations
 
-from ..base.hub_errors import explain_hub_errors
+from ..base.hub_errors import commit_files
 from .results import HEADLINE, TASKS
 from .yaml_edit import yaml_of
 
@@ -47,14 +47,5 @@ def push_benchmark(repo: str, *, pull_request: bool = False) -> str:
     Raises:
         UserError: The Hub refuses it, or cannot be reached.
     """
-    from huggingface_hub import CommitOperationAdd, HfApi
-
-    with explain_hub_errors(repo):
-        commit = HfApi().create_commit(
-            repo,
-            [CommitOperationAdd(FILE, eval_yaml().encode())],
-            repo_type="dataset",
-            commit_message="Benchmark: tasks and framework",
-            create_pr=pull_request,
-        )
-    return str(commit.pr_url or commit.commit_url)
+    files = {FILE: eval_yaml().encode()}
+    return commit_files(repo, files, "Benchmark: tasks and framework", repo_type="dataset", pull_request=pull_request)

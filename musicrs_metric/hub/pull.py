@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.hub_errors import explain_hub_errors
+from ..base.hub_errors import commit_files, explain_hub_errors
 from ..errors import UserError
 from .results import HubResult
 from .yaml_edit import Node, SequenceNode, append_key, at, compose, edit_list, texts_at, yaml_of
@@ -82,18 +82,10 @@ def open_pull_request(model: str, path: str, files: ModelFiles, result: HubResul
     Raises:
         UserError: The Hub refuses it, or cannot be reached.
     """
-    from huggingface_hub import CommitOperationAdd, HfApi
-
-    contents = ((path, files.results), (CARD, files.card))
-    with explain_hub_errors(model):
-        commit = HfApi().create_commit(
-            model,
-            [CommitOperationAdd(where, text.encode()) for where, text in contents if text is not None],
-            commit_message=f"MusiCRS results: {result.task}",
-            commit_description=result.notes,
-            create_pr=True,
-        )
-    return str(commit.pr_url or commit.commit_url)
+    texts = {path: files.results, CARD: files.card}
+    contents = {where: text.encode() for where, text in texts.items() if text is not None}
+    message = f"MusiCRS results: {result.task}"
+    return commit_files(model, contents, message, repo_type="model", description=result.notes)
 
 
 def _read(model: str, path: str) -> str | None:

@@ -1,20 +1,20 @@
-"""Scores as tables and sentences for a terminal, in per cent, each with its chance level and interval."""
+"""Scores as tables and sentences, for a terminal and for a paper, in per cent with chance level and interval."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..base.numbers import UNDEFINED, percent, percent_range
+from ..base.numbers import UNDEFINED, percent, percent_bounds, percent_range
 from ..base.renderers.terminal import rich_table
-from ..base.tables import text_table
+from ..base.tables import Row, Table, cell, columns, text_table
 from ..chance import VERDICT_RULE
 from ..errors import count
 from ..scoring import Scores
 from .filled_scores import FilledScores
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Table as RichTable
 
 
 def verdict_rule(scores: Scores) -> str:
@@ -51,7 +51,7 @@ def cells(scores: Scores, measure: str) -> tuple[str, str, str]:
     return percent(scores.values[measure]), percent_range(interval), percent(chance)
 
 
-def score_table(scores: Scores, title: str, filled: FilledScores | None = None) -> Table:
+def score_table(scores: Scores, title: str, filled: FilledScores | None = None) -> RichTable:
     """Return a table with one row per measure: score, interval, chance, ceiling, verdict against chance.
 
     Args:
@@ -70,7 +70,7 @@ def score_table(scores: Scores, title: str, filled: FilledScores | None = None) 
     return _table(title, heads if filled is None else [*heads, "filled at chance %"], rows)
 
 
-def group_table(groups: Mapping[str, Scores], title: str) -> Table:
+def group_table(groups: Mapping[str, Scores], title: str) -> RichTable:
     """Return a table with one row per group: threads, and score, interval, chance and verdict of `headline`."""
     names = headline(next(iter(groups.values())))
     partial = any(scores.n_missing for scores in groups.values())
@@ -81,8 +81,8 @@ def group_table(groups: Mapping[str, Scores], title: str) -> Table:
             value, interval, chance = cells(scores, name)
             row += [value, interval, f"{chance} {scores.verdict(name) or UNDEFINED}"]
         rows.append(row)
-    columns = [head for name in names for head in (name, "interval", "chance")]
-    return _table(title, [title, "n", *(["answered"] if partial else []), *columns], rows)
+    heads = [head for name in names for head in (name, "interval", "chance")]
+    return _table(title, [title, "n", *(["answered"] if partial else []), *heads], rows)
 
 
 def sentences(scores: Scores) -> Iterator[str]:
@@ -117,7 +117,92 @@ def filled_sentence(filled: FilledScores) -> str:
     )
 
 
-def _table(title: str, heads: list[str], rows: list[list[str]]) -> Table:
+def _table(title: str, heads: list[str], rows: list[list[str]]) -> RichTable:
     from rich.box import SIMPLE
 
     return rich_table(text_table(title, heads, rows), box=SIMPLE, no_wrap=heads[:1], cut=True)
+
+
+def paper_tables(scores: Scores, title: str) -> list[Table]:
+    """Return a table of the measures, and one per grouping.
+
+    Args:
+        scores: The scores.
+        title: What was scored.
+    """
+    tables = [_paper_measures(scores, title)]
+    tables += [_paper_groups(grouping, groups, title) for grouping, groups in scores.by.items()]
+    return tables
+
+
+def paper_sentence(scores: Scores, title: str) -> str:
+    """Return a sentence with the numbers of recall and nDCG at the largest cutoff and of MRR, ready to paste.
+
+    Args:
+        scores: The scores.
+        title: What was scored.
+    """
+    measures = "; ".join(_clause(scores, name) for name in headline(scores))
+    intervals = f", with {scores.settings['confidence'] * 100:g} % intervals" if scores.interval is not None else ""
+    missing = f", {scores.n_missing} of them without a prediction and counted as 0" if scores.n_missing else ""
+    empty = "counted as 0" if scores.settings["empty"] == "zero" else "excluded"
+    no_truth = f"; threads with an empty ground truth ({scores.n_empty}) are {empty}" if scores.n_empty else ""
+    return f"{title} reaches {measures} (in %{intervals}, n = {scores.n} threads{missing}{no_truth})."
+
+
+def _clause(scores: Scores, name: str) -> str:
+    value = _short(scores.values[name])
+    interval = "" if scores.interval is None else f" {percent_bounds(scores.interval[name])}"
+    verdict = scores.verdict(name)
+    if verdict is None or scores.answered is None:
+        return f"{value}{interval} {name}"
+    if scores.n_missing:
+        # The verdict covers the threads with a prediction, so its chance level is theirs as well.
+        where = f" on the {scores.answered.n} threads with a prediction"
+        return f"{value}{interval} {name} ({verdict} chance{where}, {_short(scores.answered.chance[name])})"
+    return f"{value}{interval} {name}, {verdict} chance {_short(scores.answered.chance[name])}"
+
+
+def _short(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{100 * value:.1f}"
+
+
+def _paper_measures(scores: Scores, title: str) -> Table:
+    rows = [
+        (name, *cells(scores, name), percent(scores.ceiling[name]), scores.verdict(name) or UNDEFINED)
+        for name in shown_measures(scores)
+    ]
+    heads = ("Measure", "score", "interval", "chance", "ceiling", "to chance")
+    return text_table(f"{title}: scores in %, n = {scores.n}", heads, rows, tuple(_paper_notes(scores)))
+
+
+def _paper_groups(grouping: str, groups: Mapping[str, Scores], title: str) -> Table:
+    names = headline(next(iter(groups.values())))
+    rows = []
+    for group, scores in groups.items():
+        row = [cell(group), cell(str(scores.n))]
+        for name in names:
+            value, _, chance = cells(scores, name)
+            interval = "" if scores.interval is None else percent_bounds(scores.interval[name])
+            row += [cell(value, interval), cell(chance)]
+        rows.append(Row(tuple(row)))
+    heads = (grouping, "n", *(head for name in names for head in (name, "chance")))
+    notes = tuple(dict.fromkeys(note for scores in groups.values() for note in _interval_notes(scores)))
+    return Table(f"{title}: scores by {grouping} in %", columns(*heads), tuple(rows), notes)
+
+
+def _paper_notes(scores: Scores) -> Iterator[str]:
+    if scores.n_missing:
+        yield f"{scores.n_missing} of {scores.n} threads without a prediction, counted as 0"
+    if scores.n_empty:
+        yield f"{scores.n_empty} threads with an empty ground truth"
+    yield from _interval_notes(scores)
+    if scores.answered is not None:
+        yield verdict_rule(scores)
+
+
+def _interval_notes(scores: Scores) -> Iterator[str]:
+    if scores.interval_method is not None:
+        yield f"{100 * scores.settings['confidence']:g} % intervals: {scores.interval_method}"
+    if scores.interval_reason is not None:
+        yield f"no interval: {scores.interval_reason}"

@@ -1,17 +1,23 @@
-"""Submissions to a leaderboard: a checked prediction file and the fields that describe the system."""
+"""Submissions to a leaderboard: a checked run with its fields, and its pull request to a results repository."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..base.files import to_json
+from ..base.hub_errors import commit_files
 from ..errors import UserError, count, some
+from ..runs.predictions import PREDICTIONS
 from ..runs.read import read_run
 from ..runs.references import References
-from ..runs.run_card import RunCard
+from ..runs.run_card import RUN_CARD, RunCard
 
+INBOX = "inbox"  # folder of the pull requests; the leaderboard takes the runs that the owner has merged
 _NEEDED = ("name", "modality", "paradigm", "reads")
 
 
@@ -73,3 +79,35 @@ def _fields(card: RunCard) -> dict[str, Any]:
     values = asdict(card)
     extra = values.pop("extra")
     return {name: value for name, value in (extra | values).items() if value not in (None, {})}
+
+
+def inbox_files(bundle: Bundle) -> dict[str, bytes]:
+    """Return the files of a run in the inbox. The same run has the same path.
+
+    Args:
+        bundle: The run.
+
+    Returns:
+        Path to content.
+    """
+    card = f"{to_json(bundle.card, indent=2)}\n".encode()
+    digest = hashlib.sha256(card + bundle.predictions).hexdigest()[:12]
+    name = re.sub("[^a-z0-9]+", "-", str(bundle.card["name"]).lower()).strip("-")[:40]
+    folder = f"{INBOX}/{name or 'run'}-{digest}"
+    return {f"{folder}/{PREDICTIONS}": bundle.predictions, f"{folder}/{RUN_CARD}": card}
+
+
+def open_pull_request(repo: str, bundle: Bundle) -> str:
+    """Open a pull request that adds a run to a results repository.
+
+    Args:
+        repo: The dataset repository.
+        bundle: The run.
+
+    Returns:
+        The URL of the pull request.
+
+    Raises:
+        UserError: The Hub refuses it, or cannot be reached.
+    """
+    return commit_files(repo, inbox_files(bundle), f"Submission: {bundle.card['name']}"[:80], repo_type="dataset")

@@ -119,7 +119,7 @@ def _rank(row: Mapping[str, Any]) -> str:
 
 def _to_repo(bundle: Bundle, repo: str) -> None:
     from ..base.hub_errors import repo_id
-    from .repo import open_pull_request
+    from .bundle import open_pull_request
 
     url = open_pull_request(repo_id(repo, "--repo"), bundle)
     typer.echo(f"waiting for the owner of {repo} to merge it: {url}")

@@ -45,7 +45,6 @@ def test_verdicts() -> None:
     ]
     assert found.query == "slow jazz"
     assert [link.video_id for link in found.kept_links()] == [video(0), OTHER_VIDEO, video(999)]
-    assert found.kept_entities() == (("song", "Song 0.1"), ("album", "Kind of Blue"))
 
 
 def test_what_is_not_about_music_needs_no_more() -> None:

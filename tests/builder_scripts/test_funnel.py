@@ -8,8 +8,7 @@ from itertools import pairwise
 from builder_scripts.manifest import Counts, StageManifest
 from builder_scripts.mine.authors import Pseudonyms
 from builder_scripts.release.cleaning import without_names
-from builder_scripts.release.figure import draw_funnel
-from builder_scripts.release.funnel import funnel
+from builder_scripts.release.funnel import draw_funnel, funnel
 
 
 def made(stage: str, kind: str, counts: Counts, **parameters: object) -> StageManifest:

@@ -17,7 +17,7 @@ from builder_scripts.layout import Work
 from builder_scripts.llm import Outcome, RefusedError
 from builder_scripts.manifest import StageManifest
 from builder_scripts.queries.query_text import is_answer, leaks, normalise_query, read_query
-from builder_scripts.queries.stage import read_queries
+from builder_scripts.queries.run import read_queries
 from musicrs_metric.errors import UserError
 from tests.builder_scripts.llm_stub import Reply, stub_server
 from tests.builder_scripts.silver import post, reply, run_stage, write_silver

@@ -19,7 +19,7 @@ from builder_scripts.extract.tables import write_extractions
 from builder_scripts.layout import Work
 from builder_scripts.llm import Outcome
 from builder_scripts.manifest import StageManifest
-from builder_scripts.queries.stage import Query, write_queries
+from builder_scripts.queries.run import Query, write_queries
 from builder_scripts.refine.merges import Spellings
 from builder_scripts.refine.options import RefineOptions
 from builder_scripts.refine.ranking import Asked, Reply, rank

@@ -18,7 +18,7 @@ from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
 from builder_scripts.threads import filters
 from builder_scripts.threads.options import ThreadsOptions
-from builder_scripts.threads.run import Month, months_of, replies_schema, run, suspect_note, threads_schema
+from builder_scripts.threads.run import replies_schema, run, suspect_note, threads_schema
 from musicrs_metric.errors import UserError
 
 from .conftest import Made, mine
@@ -290,11 +290,10 @@ def test_duplicates_and_deletions(tmp_path: Path, keep_deleted: bool) -> None:
 def test_months() -> None:
     """Days add up to months of UTC, and a month is suspect where most of many scores are 1."""
     days = [(17_804, 20, 12), (17_834, 20, 11), (17_835, 40, 20), (17_866, 29, 29)]  # 2018-09-30 to 2018-12-01
-    months = months_of(days)
-    assert months == [Month("2018-09", 20, 12), Month("2018-10", 60, 31), Month("2018-12", 29, 29)]
-    assert [month.is_suspect for month in months] == [False, True, False]
-    assert suspect_note(months) == "most replies have a score of 1, perhaps captured too early, in 2018-10 (31 of 60)"
-    assert suspect_note(months[:1]) is None
+    assert suspect_note(days) == "most replies have a score of 1, perhaps captured too early, in 2018-10 (31 of 60)"
+    assert suspect_note(days[:1]) is None
+    more = [(17_866, 30, 16), (17_835, 30, 15), (17_804, 1_000, 501)]
+    assert str(suspect_note(more)).endswith("in 2018-09 (501 of 1,000), 2018-12 (16 of 30)")
 
 
 def test_suspect_months_are_told(tmp_path: Path) -> None:

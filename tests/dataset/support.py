@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from musicrs_dataset.mini.catalogue import data_rows, load_catalogue
-from musicrs_dataset.mini.sound import Sound
+from musicrs_dataset.mini.synth import Sound
 from musicrs_dataset.records import Clip, Comment, Entities, Link, Thread
 from musicrs_dataset.sources import About
 from musicrs_dataset.upstream import import_upstream

@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from musicrs_dataset.loading import load_threads
+from musicrs_dataset.pools.files import NamedPools, read_named_pools
 from musicrs_dataset.records import Clip, Thread
 from musicrs_dataset.repo.build import build
-from musicrs_dataset.repo.named_pools import NamedPools, read_named_pools
 from musicrs_dataset.schema import CONFIGS
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.errors import UserError

@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 
 from musicrs_dataset.cli import app
 from musicrs_dataset.loading import load_threads
+from musicrs_dataset.pools.files import NamedPools
 from musicrs_dataset.records import Link
 from musicrs_dataset.repo.build import build
-from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.errors import UserError
 

@@ -16,7 +16,7 @@ import pytest
 
 from musicrs_dataset.mini import load_mini
 from musicrs_dataset.mini.catalogue import load_catalogue
-from musicrs_dataset.mini.sound import Sound
+from musicrs_dataset.mini.synth import Sound
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES
 from musicrs_metric.matching import normalise

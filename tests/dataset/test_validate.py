@@ -16,9 +16,9 @@ import pytest
 import soundfile
 
 from musicrs_dataset.checks import Finding, invalid_rows, leftover_entities, suspicious_rows
+from musicrs_dataset.pools.files import NamedPools
 from musicrs_dataset.records import Link, Thread
 from musicrs_dataset.repo.build import build
-from musicrs_dataset.repo.named_pools import NamedPools
 from musicrs_dataset.validate import validate
 from musicrs_metric.errors import UserError
 

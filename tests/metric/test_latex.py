@@ -15,7 +15,7 @@ from musicrs_metric.base.renderers.latex import latex_tables
 from musicrs_metric.base.tables import Cell, Part, Row, Table, cell, columns, row
 from musicrs_metric.citation import BIBTEX, SOFTWARE_BIBTEX
 from musicrs_metric.cli import app
-from musicrs_metric.runs.paper import paper_sentence, paper_tables
+from musicrs_metric.runs.score_tables import paper_sentence, paper_tables
 from musicrs_metric.scoring import score
 
 ROOT = Path(__file__).parents[2]

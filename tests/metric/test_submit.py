@@ -16,9 +16,8 @@ import pytest
 
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.run_card import write_run_card
-from musicrs_metric.submit.bundle import Bundle
+from musicrs_metric.submit.bundle import Bundle, inbox_files
 from musicrs_metric.submit.leaderboard import LeaderboardClient, leaderboard_url
-from musicrs_metric.submit.repo import inbox_files
 from space.board.board import Board as Ranking
 from space.board.cache import Cache
 from space.intake import SubmissionForm, take

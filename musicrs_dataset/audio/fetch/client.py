@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from threading import Event, Lock
-from types import TracebackType
 from typing import Any, Self
 
 from musicrs_metric.base.hashing import file_sha256
@@ -91,10 +90,8 @@ class Downloader:
         self._client = self._client.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._client.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._client.__exit__(*error)
 
     def get(self, video_id: str) -> Failure | None:
         """Download a video, or the missing rest of a download.

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 _STYLES = {"": "", "best": "bold", "tied": "underline"}
 
 
-def rich_table(
-    table: Table, *, box: Box | None = None, no_wrap: Collection[str] = (), cut: bool = False, title: bool = True
-) -> RichTable:
+def rich_table(table: Table, *, box: Box | None = None, no_wrap: Collection[str] = (), cut: bool = False) -> RichTable:
     """Lay out a table for the terminal. Texts are shown as they are, not read as markup.
 
     Args:
@@ -25,13 +23,12 @@ def rich_table(
         box: Lines around the cells, from `rich.box`. None: all lines.
         no_wrap: Heads of columns whose cells stay on one line.
         cut: Whether a narrow terminal cuts long cells, instead of folding them.
-        title: Whether the caption is printed above.
     """
     from rich.box import HEAVY_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    caption = Text(table.caption) if title and table.caption else None
+    caption = Text(table.caption) if table.caption else None
     notes = Text("\n".join(table.notes)) if table.notes else None
     shown = RichTable(title=caption, caption=notes, title_justify="left", caption_justify="left", box=box or HEAVY_HEAD)
     for column in table.columns:
