@@ -20,7 +20,7 @@ class Limits:
         unpacked_bytes: Bytes of the unpacked file. A full submission has about 1.5 MB.
         line_bytes: Bytes of one line.
         lines: Lines, with blank ones.
-        ranking: Titles in one ranking.
+        beyond_pool: Titles of one ranking beyond the number of candidates in its pool. Invented titles count as misses.
         title: Characters of one title.
         name: Characters of a name, and of each other short field.
         link: Characters of a link.
@@ -37,7 +37,7 @@ class Limits:
     unpacked_bytes: int = 32_000_000
     line_bytes: int = 1_000_000
     lines: int = 100_000
-    ranking: int = 1_000
+    beyond_pool: int = 100
     title: int = 2_000
     name: int = 100
     link: int = 300
