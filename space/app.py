@@ -18,10 +18,13 @@ from .service import LeaderboardService
 from .settings import LeaderboardSettings
 from .views.address import TABS, Address
 from .views.dataset_threads import DatasetThreads
+from .views.event_list import event_list
+from .views.html import join
 from .views.leaderboard import download
 from .views.page import Page
 from .views.submit import intro
 from .web.api import caller_at, expose, in_one_sentence
+from .web.change_form import ChangePanel
 from .web.errors import handlers
 from .web.middleware import Blocks, RequestLimits
 from .web.public import PublicRoutes
@@ -62,6 +65,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
                     below[name] = html_panel()
                 if name == "submit":
                     SubmitPanel(service, html_panel)
+                    ChangePanel(service, html_panel)
         drawer, notice = html_panel(elem_id="drawer"), html_panel(elem_id="notice")
         without_plot = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
         introduction = intro(len(service.board.data.designs[0].references), service.settings.limits)
@@ -72,7 +76,8 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
             updates: dict[Any, Any] = {tab: gr.update(visible=name == address.tab) for name, tab in tabs.items()}
             updates[header] = page.header(address, requested, Address.unknown(sent))
             updates[drawer] = page.details(address)
-            updates[notice] = page.for_owners() if _is_owner(service, request) else ""
+            is_owner = _is_owner(service, request)
+            updates[notice] = join(page.for_owners(), event_list(service.events.latest(50))) if is_owner else ""
             if address.tab == "submit":
                 updates[panels["submit"]] = introduction
             elif address.tab in plots:

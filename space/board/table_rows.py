@@ -17,6 +17,7 @@ from musicrs_metric.scoring import Scores
 from .board import Board
 from .data import PoolDesign
 from .rows import SubmissionRow
+from .status import Status, StatusFilter, is_at_least, status_of
 
 Kind = Literal["chance", "reported", "submitted"]
 Pair = tuple[float, float]
@@ -45,6 +46,8 @@ class RowQuery:
         reads: Values of `reads`.
         genre: Scores and standings on the threads of this genre; None for all threads.
         open_weights: Only systems with open weights (True) or closed weights (False). Unknown weights match neither.
+        status: "code" for rows with a code link and reproduced rows, "reproduced" for these only; empty for all. The
+            results that the paper reports have no status.
         reported: True to include the results that the paper reports.
         text: Only rows whose name contains it, in upper or lower case.
         sort: One of `SORTS`.
@@ -57,6 +60,7 @@ class RowQuery:
     reads: tuple[Reads, ...] = ()
     genre: str | None = None
     open_weights: bool | None = None
+    status: StatusFilter = ""
     reported: bool = True
     text: str = ""
     sort: str = "recall@20"
@@ -98,6 +102,11 @@ class TableRow:
     def key(self) -> str | None:
         """Key of a submission."""
         return None if self.submission is None else self.submission.key
+
+    @property
+    def status(self) -> Status | None:
+        """Status of a submission."""
+        return None if self.submission is None else status_of(self.submission.entry)
 
     @property
     def is_ranked(self) -> bool:
@@ -153,6 +162,8 @@ def _check(query: RowQuery) -> None:
         for choice in getattr(query, name):
             if choice not in choices:
                 raise UserError(f"{name} {show(choice)}: expected one of {', '.join(choices)}")
+    if query.status not in get_args(StatusFilter):
+        raise UserError(f"status {show(query.status)}: expected code or reproduced")
     if query.sort not in SORTS:
         raise UserError(f"sort by {show(query.sort)}: expected one of {', '.join(SORTS)}")
 
@@ -163,6 +174,7 @@ def _is_selected(row: TableRow, query: RowQuery) -> bool:
         and (not query.paradigm or row.paradigm in query.paradigm)
         and (not query.reads or row.reads in query.reads)
         and (query.open_weights is None or row.open_weights is query.open_weights)
+        and is_at_least(row.status, query.status)
         and query.text.strip().casefold() in row.label.casefold()
     )
 

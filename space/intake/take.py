@@ -86,6 +86,7 @@ def take(
         key=key_of(judged.card, predictions),
         card=judged.card,
         link=judged.link,
+        code_link=judged.code_link,
         description=judged.description,
         partial=len(predictions) < len(design.references),
         received_at=(now or datetime.now(UTC)).isoformat(timespec="microseconds"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import is_unicode, show
 
+from ..board.status import StatusFilter
 from ..board.table_rows import CHOICES, RowQuery
 
 TABS = ("leaderboard", "compare", "genres", "threads", "submit", "about")
@@ -17,11 +18,13 @@ SORTS = (*HEADLINE, "name", "received", "coverage")
 _ASCENDING = ("name",)
 _ALL = ""
 _LONGEST = 1_000
+_STATUS: Mapping[str, StatusFilter] = {choice: choice for choice in get_args(StatusFilter)}
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "tab": TABS,
     **{name: (_ALL, *choices) for name, choices in CHOICES.items()},
     "weights": (_ALL, "open", "closed"),
+    "status": get_args(StatusFilter),
     "sort": SORTS,
     "order": ("", "reversed"),
     "metric": HEADLINE,
@@ -44,6 +47,7 @@ class Address:
         paradigm: Only systems of this paradigm.
         reads: Only systems that read this.
         weights: Only systems of "open" or "closed" weights.
+        status: Only rows with code ("code") or reproduced rows ("reproduced").
         genre: Scores and standings on this genre; in the list of threads, threads of it.
         find: Only systems, or threads, with this text.
         reported: "yes" to show the results that the paper reports.
@@ -62,6 +66,7 @@ class Address:
     paradigm: str = _ALL
     reads: str = _ALL
     weights: str = _ALL
+    status: str = _ALL
     genre: str = _ALL
     find: str = ""
     reported: str = "yes"
@@ -135,6 +140,7 @@ class Address:
             reads=_one(self.reads),
             genre=self.genre or None,
             open_weights={"open": True, "closed": False}.get(self.weights),
+            status=_STATUS[self.status],
             reported=self.reported == "yes",
             text=self.find,
             sort=self.sort,

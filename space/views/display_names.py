@@ -20,6 +20,7 @@ READS_NOTES: Mapping[str, str] = {
     "labels": "also the ground truth of other threads",
 }
 WEIGHTS: Mapping[str, str] = {"open": "Open", "closed": "Closed"}
+STATUS: Mapping[str, str] = {"code": "With code", "reproduced": "Reproduced"}
 VERDICTS: Mapping[str, str] = {"above": "▲ above", "at": "● at", "below": "▼ below"}
 TABS: Mapping[str, str] = {
     "leaderboard": "Leaderboard", "compare": "Compare", "genres": "Genres", "threads": "Threads", "submit": "Submit",

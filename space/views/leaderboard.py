@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from musicrs_metric.errors import UserError, show
 
 from ..board.export import ExportFormat, export, file_name_of
+from ..board.status import LABELS_ARE_PUBLIC
 from ..board.table_rows import TableRow, table_rows
 from ..service import LeaderboardService
 from . import display_names
@@ -44,6 +45,7 @@ def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, p
         filter_choice("reads", "Reads", display_names.READS, address),
         filter_choice("genre", "Genre", {genre: genre for genre in genres}, address),
         filter_choice("weights", "Weights", display_names.WEIGHTS, address),
+        filter_choice("status", "Status", display_names.STATUS, address),
         choice("pools", "Pools", pools, address) if len(designs) > 1 else None,
         choice("sort", "Sort by", display_names.SORTS, address),
         choice("order", "Order", orders, address),
@@ -66,6 +68,7 @@ def _below(address: Address) -> Html:
             tag("a", "How to read the table", href=Address(tab="about", pools=address.pools).to(), data_go=True),
             class_="soft",
         ),
+        tag("p", LABELS_ARE_PUBLIC, class_="soft"),
     )
 
 

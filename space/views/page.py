@@ -96,7 +96,8 @@ class Page:
             ("thread", address.thread, design.references.position),
             *(("row", key, rows) for key in (address.row, *address.pair, *address.chosen_systems)),
         ]
-        return [f"{what} {show(name)}" for what, name, known in named if name and name not in known]
+        gone = [(what, name) for what, name, known in named if name and name not in known]
+        return [f"{what} {show(name)}" + self._why_gone(what, name) for what, name in gone]
 
     def header(self, address: Address, requested: Address | None = None, unknown: Sequence[str] = ()) -> Html:
         """Render the header.
@@ -187,6 +188,9 @@ class Page:
     def about(self, address: Address) -> Html:
         """Render the last tab."""
         return about(table_rows(self.board, RowQuery(design=self.design(address).name))[0], address)
+
+    def _why_gone(self, what: str, name: str) -> str:
+        return " (it was withdrawn)" if what == "row" and self.board.store.is_withdrawn(name) else ""
 
     def _thread(self, design: PoolDesign, address: Address) -> Html:
         thread = self.dataset.thread(address.thread)

@@ -12,6 +12,7 @@ from musicrs_metric.compare.results import Standing
 from musicrs_metric.runs.prediction_line import Outcome
 from musicrs_metric.scoring import Scores
 
+from ..board.status import marks, status_of
 from ..board.table_rows import TableRow
 from . import display_names
 from .address import Address
@@ -21,6 +22,7 @@ from .interval_plot import Scale, interval_plot
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
+_BADGES = {"code": "code", "reproduced": "✓ reproduced"}
 _RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
 _ALONE = "The only system that reads this, so it has no rank"
 _TO_CHANCE = f"Rule for {VERDICT_RULE}; for a partial row on the threads with a prediction"
@@ -169,17 +171,18 @@ def _system(row: TableRow, address: Address) -> Html:
         badge = tag("span", "reported", class_="badge")
         return join(tag("span", row.label, class_="name"), " ", badge, tag("small", " · ".join(facts)))
     entry, key = row.submission.entry, row.submission.key
-    facts += [f"identical to {label}" for label in row.submission.identical_to]
-    page = outside_link(entry.link)
     name = tag(
         "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
     )
     partial = tag("span", "partial", class_="badge") if entry.partial else None
-    if row.submission.other_data:
-        facts.append("older data")
     if row.submission.unranked not in (None, "partial"):
         facts.append("not ranked")
-    return join(name, " ", partial, tag("small", " · ".join(facts), join(" · ", page) if page else None))
+    status = status_of(entry)
+    badge = tag("span", _BADGES[status], class_=f"badge {status}") if status != "declared" else None
+    doubts = tag("small", " · ".join(marks(row.submission)), class_="doubt") if marks(row.submission) else None
+    pages = (outside_link(entry.link), outside_link(entry.code_link, prefix="code: "))
+    links = [join(" · ", to_page) for to_page in pages if to_page is not None]
+    return join(name, " ", partial, badge, tag("small", " · ".join(facts), links), doubts)
 
 
 def _score(row: TableRow, metric: str, scale: Scale | None, mark: float | None) -> Html:

@@ -48,6 +48,7 @@ FILTERS: Mapping[str, Filter] = {
     **{name: Filter(name, _choice) for name in CHOICES},
     "genre": Filter("genre", _text),
     "open_weights": Filter("open_weights", _flag),
+    "status": Filter("status", _text),
     "reported": Filter("reported", _flag),
     "sort": Filter("sort", _text),
     "ascending": Filter("ascending", _flag),

@@ -118,7 +118,7 @@ def read(server: Server, address: str, body: Any = None) -> tuple[int, Any]:
 @pytest.mark.parametrize(
     ("endpoint", "body", "status", "words"),
     [
-        ("submit", {"preds": "x"}, 400, r"'preds', expected predictions, name, modality, .*, card$"),
+        ("submit", {"preds": "x"}, 400, r"'preds', expected predictions, name, modality, .*, card, .*$"),
         ("score", {"pools": "x"}, 400, r"predictions is missing"),
         ("predictions", {}, 400, r"key is missing$"),
         ("sumbit", {"predictions": "x"}, 404, r"'sumbit', expected submit, submit_repo, score, "),

@@ -27,11 +27,12 @@ from space.board.data import LeaderboardData, PoolDesign, load_data
 from space.board.export import ExportFormat, export
 from space.board.labels import labels
 from space.board.pairing import Pairing, modality_gains
+from space.board.plain_rows import plain_row
 from space.board.ranking import Member, StandingsCache
 from space.board.rows import SubmissionRow
 from space.board.table_rows import SORTS, RowQuery, TableRow, table_rows
 from space.board.threads import place, rankings_of, relevant_places
-from space.service import LeaderboardService, plain_row
+from space.service import LeaderboardService
 from space.settings import LeaderboardSettings
 from space.store import SubmissionStore
 from space.store.local import LocalStore
