@@ -168,8 +168,8 @@ def _system(row: TableRow, address: Address) -> Html:
     if row.open_weights is not None:
         facts.append("open weights" if row.open_weights else "closed weights")
     if row.submission is None:
-        badge = tag("span", "reported", class_="badge")
-        return join(tag("span", row.label, class_="name"), " ", badge, tag("small", " · ".join(facts)))
+        reported = tag("span", "reported", class_="badge")
+        return join(tag("span", row.label, class_="name"), " ", reported, tag("small", " · ".join(facts)))
     entry, key = row.submission.entry, row.submission.key
     name = tag(
         "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
