@@ -50,6 +50,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
             return download(service, address, values.get("what"))
 
     with Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
+        with_plot = {"compare": page.compare, "genres": page.genres, "trends": page.trends}
         header = html_panel(
             elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file]
         )
@@ -60,7 +61,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
         for name in TABS:
             with gr.Column(visible=name == TABS[0], elem_id=f"tab-{name}", elem_classes="tab") as tabs[name]:
                 panels[name] = html_panel()
-                if name in ("compare", "genres"):
+                if name in with_plot:
                     plots[name] = gr.Plot(show_label=False, container=False, elem_id=f"plot-{name}")
                     below[name] = html_panel()
                 if name == "submit":
@@ -81,7 +82,7 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
             if address.tab == "submit":
                 updates[panels["submit"]] = introduction
             elif address.tab in plots:
-                plotted = page.compare(address) if address.tab == "compare" else page.genres(address)
+                plotted = with_plot[address.tab](address)
                 updates[panels[address.tab]], updates[below[address.tab]] = plotted.above, plotted.below
                 updates[plots[address.tab]] = gr.update(value=plotted.figure, visible=plotted.figure is not None)
             else:

@@ -56,7 +56,11 @@ window.space = (() => {
       else address.searchParams.set(field.name, value);
     }
     const joined = [...form.querySelectorAll("[data-join]")];
-    if (joined.length) address.searchParams.set(joined[0].dataset.join, joined.map((field) => field.value).join(","));
+    if (joined.length) {
+      const chosen = joined.filter((field) => field.type !== "checkbox" || field.checked).map((field) => field.value);
+      if (chosen.length) address.searchParams.set(joined[0].dataset.join, chosen.join(","));
+      else address.searchParams.delete(joined[0].dataset.join);
+    }
     return address.search || "?";
   }
 

@@ -1,4 +1,4 @@
-"""Rows of the table as plain JSON types, for programs."""
+"""Rows of the table as plain JSON types, for programs and for spreadsheets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
+from musicrs_metric.runs.run_card import RunCard
 
 from .status import marks
-from .table_rows import MEASURES, TableRow
+from .table_rows import MEASURES, TableRow, parameters_of
+
+FACTS = ("parameters", "licence", "model_id", "model_revision", "trained", "wall_time_s", "hardware")
 
 
 def plain_row(row: TableRow, *, details: bool = True) -> dict[str, Any]:
@@ -56,6 +59,7 @@ def _details(row: TableRow) -> dict[str, Any]:
         "code_link": entry.code_link,
         "sender": entry.note.sender if entry.note.show_sender else None,
         "description": entry.description,
+        **facts(entry.card),
         "partial": entry.partial,
         "received_at": entry.received_at,
         "n_missing": scores.n_missing,
@@ -64,6 +68,11 @@ def _details(row: TableRow) -> dict[str, Any]:
         "answered": row.answered,
         "outcomes": {outcome or "not stated": share for outcome, share in row.outcomes.items()},
     }
+
+
+def facts(card: RunCard) -> dict[str, Any]:
+    """Return the facts that a run card states about model and run. Unknown values are None."""
+    return {name: parameters_of(card) if name == "parameters" else getattr(card, name) for name in FACTS}
 
 
 def _plain_standing(standing: Standing, row: TableRow, *, details: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from musicrs_metric.errors import UserError, show
 from musicrs_metric.measures import DEFAULT_K, measure_names
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 from musicrs_metric.runs.predictions import Outcome
-from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
+from musicrs_metric.runs.run_card import Modality, Paradigm, Reads, RunCard
 from musicrs_metric.scoring import Scores
 
 from .board import Board
@@ -31,6 +31,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 """Field with a fixed set of values, in queries and in submissions, to these values."""
 
 SORTS = ("name", "modality", "paradigm", "reads", "received", "coverage", "answered", *MEASURES)
+_MOST_PARAMETERS = 1e15
 # The two systems of the paper that read more than their own thread. All others rank one thread at a time.
 _READS_OF_PAPER: Mapping[str, Reads] = {"Popularity": "pools", "Neighborhood": "labels"}
 
@@ -130,6 +131,14 @@ class TableRow:
     def answered(self) -> float | None:
         """Mean share of each ranking that the system gave itself. The rest is the filled part."""
         return None if self.submission is None else self.submission.judged.answered
+
+
+def parameters_of(card: RunCard) -> int | None:
+    """Return the number of parameters that a run card states; None if it states no positive number."""
+    number = card.extra.get("parameters")
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 1 <= number <= _MOST_PARAMETERS:
+        return None
+    return round(number)
 
 
 def table_rows(board: Board, query: RowQuery | None = None) -> list[TableRow]:

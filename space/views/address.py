@@ -13,8 +13,9 @@ from musicrs_metric.errors import is_unicode, show
 from ..board.status import StatusFilter
 from ..board.table_rows import CHOICES, RowQuery
 
-TABS = ("leaderboard", "compare", "genres", "threads", "submit", "about")
+TABS = ("leaderboard", "compare", "genres", "trends", "threads", "submit", "about")
 SORTS = (*HEADLINE, "name", "received", "coverage")
+COLUMNS = ("parameters", "licence", "model", "code", "training", "run")
 _ASCENDING = ("name",)
 _ALL = ""
 _LONGEST = 1_000
@@ -29,6 +30,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "order": ("", "reversed"),
     "metric": HEADLINE,
     "reported": ("yes", "no"),
+    "axis": ("size", "date"),
 }
 
 
@@ -54,6 +56,8 @@ class Address:
         sort: Column that sorts the systems.
         order: "reversed" for the worst first, or Z before A.
         metric: Measure of comparisons, heat map and plots.
+        columns: Further columns of the table, separated by commas.
+        axis: Horizontal axis of the plot of scores against "size" or "date".
     """
 
     tab: str = TABS[0]
@@ -73,6 +77,8 @@ class Address:
     sort: str = SORTS[0]
     order: str = ""
     metric: str = HEADLINE[0]
+    columns: str = ""
+    axis: str = "size"
 
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> Address:
@@ -119,6 +125,11 @@ class Address:
     def chosen_systems(self) -> list[str]:
         """The keys of `systems`."""
         return [key for key in self.systems.split(",") if key]
+
+    @property
+    def chosen_columns(self) -> list[str]:
+        """The names of `columns` that exist, in the order of the table."""
+        return [name for name in COLUMNS if name in self.columns.split(",")]
 
     @property
     def drawn(self) -> str:

@@ -10,7 +10,7 @@ from ..board.export import ExportFormat, export, file_name_of
 from ..board.status import LABELS_ARE_PUBLIC
 from ..board.table_rows import TableRow, table_rows
 from ..service import LeaderboardService
-from . import display_names
+from . import columns, display_names
 from .address import Address
 from .form_controls import choice, filter_choice, form, search, switch
 from .html import Html, join, tag
@@ -50,6 +50,7 @@ def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, p
         choice("sort", "Sort by", display_names.SORTS, address),
         choice("order", "Order", orders, address),
         switch("reported", "Rows reported by the paper", address) if paper else None,
+        columns.menu(address),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +18,9 @@ from ..board.pairing import Pairing, modality_gains
 from ..board.rows import SubmissionRow
 from ..board.table_rows import RowQuery, table_rows
 from ..board.threads import rankings_of, relevant_places
-from . import compare, display_names, genres, plots, threads
+from . import compare, display_names, genres, plots, size_and_date, threads
 from .about import about
-from .address import Address
+from .address import COLUMNS, Address
 from .dataset_threads import DatasetThreads
 from .details import details
 from .header import header
@@ -81,6 +81,7 @@ class Page:
             row=address.row if address.row in known else "",
             thread=address.thread if address.thread in design.references.position else "",
             systems=",".join(key for key in address.chosen_systems if key in known),
+            columns=",".join(address.chosen_columns),
             compare=address.compare if address.compare == "," else ",".join(pair) if any(pair) else "",
         )
         if normalised.tab == "compare" and not normalised.compare:
@@ -90,10 +91,11 @@ class Page:
     def gone(self, address: Address) -> list[str]:
         """List the keys and names of an address that the leaderboard does not have, each as "row 'abc'"."""
         design, rows = self.design(address), self.board.snapshot().by_key
-        named = [
+        named: list[tuple[str, str, Container[str]]] = [
             ("pools", address.pools, self.board.data.names),
             ("genre", address.genre, design.references.groups["genre"]),
             ("thread", address.thread, design.references.position),
+            *(("column", name, COLUMNS) for name in address.columns.split(",")),
             *(("row", key, rows) for key in (address.row, *address.pair, *address.chosen_systems)),
         ]
         gone = [(what, name) for what, name, known in named if name and name not in known]
@@ -163,6 +165,14 @@ class Page:
             plots.by_genre(rows, levels, address.metric),
             genres.heat_map(rows, reported, levels, address),
         )
+
+    def trends(self, address: Address) -> Plotted:
+        """Render the tab of plots against size and date."""
+        design, query = self.design(address), replace(address.query, sort=address.metric, genre=None, text="")
+        selected = table_rows(self.board, replace(query, design=design.name, reported=False, open_weights=None))
+        rows = [row.submission for row in selected if row.submission is not None]
+        level = (design.chance.chance or {}).get(address.metric)
+        return Plotted(size_and_date.chooser(rows, address), size_and_date.figure(rows, level, address), Html())
 
     def threads(self, address: Address) -> Html:
         """Render the fourth tab."""

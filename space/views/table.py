@@ -14,7 +14,7 @@ from musicrs_metric.scoring import Scores
 
 from ..board.status import marks, status_of
 from ..board.table_rows import TableRow
-from . import display_names
+from . import columns, display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, join, outside_link, tag
@@ -76,6 +76,7 @@ def _heads(address: Address) -> Iterator[Html]:
     yield tag("th", "To chance", scope="col", title=_TO_CHANCE)
     yield tag("th", "Answers", scope="col", title=_ANSWERS)
     yield _sort_head("received", address)
+    yield from columns.heads(address)
 
 
 def _sort_head(name: str, address: Address) -> Html:
@@ -102,12 +103,16 @@ def _sections(others: Sequence[TableRow], chance: TableRow, address: Address, sc
         part = [row for row in others if row.reads == reads]
         if part:
             note = tag("small", display_names.READS_NOTES[reads])
-            head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
+            head = tag("th", f"Reads {text.lower()}", note, colspan=_n_columns(address), scope="rowgroup")
             rows = [_row(row, chance, address, scale, last=last) for row, last in _with_end_of_groups(part, address)]
             yield tag("tbody", tag("tr", head, class_="part"), rows, data_reads=reads)
     if not others:
-        nothing = tag("td", "No system matches. Remove a filter.", colspan=_COLUMNS, class_="nothing")
+        nothing = tag("td", "No system matches. Remove a filter.", colspan=_n_columns(address), class_="nothing")
         yield tag("tbody", tag("tr", nothing))
+
+
+def _n_columns(address: Address) -> int:
+    return _COLUMNS + len(address.chosen_columns)
 
 
 def _with_end_of_groups(part: Sequence[TableRow], address: Address) -> Iterator[tuple[TableRow, bool]]:
@@ -147,6 +152,7 @@ def _row(row: TableRow, chance: TableRow, address: Address, scale: Scale, *, las
             class_="date",
             data_label="Date",
         ),
+        columns.cells(row, address),
         class_=f"{row.kind}{' open' if row.key and row.key == address.row else ''}{' last' if last else ''}",
     )
 
