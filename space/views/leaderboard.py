@@ -31,7 +31,8 @@ def leaderboard(
         address: State of the page.
         paper: True if the paper reports results on these pools.
     """
-    return join(_controls(designs, genres, address, paper), table(rows, address), _below(address))
+    further = form("Choose further columns", columns.menu(address))
+    return join(_controls(designs, genres, address, paper), further, table(rows, address), _below(address))
 
 
 def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, paper: bool) -> Html:
@@ -50,7 +51,6 @@ def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, p
         choice("sort", "Sort by", display_names.SORTS, address),
         choice("order", "Order", orders, address),
         switch("reported", "Rows reported by the paper", address) if paper else None,
-        columns.menu(address),
     )
 
 

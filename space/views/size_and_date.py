@@ -90,6 +90,8 @@ def figure(rows: Sequence[SubmissionRow], chance: float | None, address: Address
             10.0**power for power in range(math.floor(math.log10(min(sizes))), math.ceil(math.log10(max(sizes))) + 1)
         ]
         plot.update_xaxes(type="log", tickvals=marks, ticktext=[short_number(mark) for mark in marks])
+    else:
+        plot.update_xaxes(type="date")  # plotly would guess another kind from the empty trace of chance
     plot.update_xaxes(title="Parameters" if address.axis == "size" else "Date of arrival")
     plot.update_yaxes(title=f"{display_names.metric(address.metric)} in per cent", rangemode="tozero")
     return with_style(plot, height=460)

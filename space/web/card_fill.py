@@ -17,6 +17,7 @@ _STANDARD = SubmissionForm()
 _NOT_FILLED = ("pools", "show_sender")  # the form itself offers the pools of the run card; consent is for the person
 _YES_NO = {True: "yes", False: "no"}
 _FLAGS = ("open_weights", "trained")
+_NUMBERS = ("parameters", "wall_time_s")  # text in the form
 _LONGEST = 500
 
 
@@ -84,7 +85,7 @@ def without_cleared(card: bytes, typed: Mapping[str, Any], from_card: Mapping[st
 
 def _empty(name: str) -> Any:
     """Return the value of an empty field of the form."""
-    return None if name in CHOICES else "" if name in _FLAGS else getattr(_STANDARD, name)
+    return None if name in CHOICES else "" if name in (*_FLAGS, *_NUMBERS) else getattr(_STANDARD, name)
 
 
 def _usable(card: bytes, notes: list[str]) -> dict[str, Any]:
@@ -104,8 +105,7 @@ def _usable(card: bytes, notes: list[str]) -> dict[str, Any]:
         if name in _FLAGS and isinstance(value, bool):
             usable[name] = _YES_NO[value]
         elif _fits(name, value):
-            usable[name] = f"{value:g}" if name == "parameters" and isinstance(value, float) else value
-            usable[name] = str(usable[name]) if name == "parameters" else usable[name]
+            usable[name] = str(value) if name in _NUMBERS else value
         else:
             notes.append(f"{name}: {RUN_CARD} states {show(value)}, which the field cannot hold")
     return usable
@@ -116,6 +116,6 @@ def _fits(name: str, value: Any) -> bool:
         return value in CHOICES[name]
     if name in ("partial", *_FLAGS):
         return isinstance(value, bool)
-    if name in ("parameters", "wall_time_s") and isinstance(value, int | float):
+    if name in _NUMBERS and isinstance(value, int | float):
         return not isinstance(value, bool)
     return isinstance(value, str) and len(value) <= _LONGEST and name != "wall_time_s"

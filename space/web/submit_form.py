@@ -27,6 +27,7 @@ _ABOUT_MODEL = {
     "model_id": "Model, such as org/name",
     "model_revision": "Revision of the model",
     "hardware": "Hardware",
+    "wall_time_s": "Run time in seconds",  # as text, because an empty number of gradio is 0
 }
 
 
@@ -76,7 +77,6 @@ class SubmitPanel:
         with gr.Accordion("Model and run, optional", open=False, elem_id="model"), gr.Row():
             for name, label in _ABOUT_MODEL.items():
                 fields[name] = gr.Textbox(label=label, max_length=limits.name, elem_id=name, min_width=220)
-            fields["wall_time_s"] = gr.Number(None, label="Run time in seconds", elem_id="wall_time_s", min_width=220)
             fields["trained"] = _radio("Trained or tuned for this task", _ANSWERS, "trained", "")
         note, result = html_panel(), html_panel()
         filled = gr.State({})

@@ -11,7 +11,7 @@ from space.web.card_fill import fill, without_cleared
 from space.web.fields import SUBMIT_FIELDS
 
 EMPTY: dict[str, Any] = dict.fromkeys(SUBMIT_FIELDS, "") | {
-    "modality": None, "paradigm": None, "reads": None, "partial": False, "show_sender": False, "wall_time_s": None,
+    "modality": None, "paradigm": None, "reads": None, "partial": False, "show_sender": False,
 }  # fmt: skip
 CARD = {
     "name": "From the card", "modality": "audio_only", "reads": "pools", "open_weights": True, "trained": False,
@@ -30,7 +30,7 @@ def test_an_empty_form_is_filled() -> None:
     shown = {name: value for name, value in filled.values.items() if value != EMPTY[name]}
     assert shown == {
         "name": "From the card", "modality": "audio_only", "reads": "pools", "open_weights": "yes", "trained": "no",
-        "link": "https://example.org/a", "partial": True, "parameters": "7000000000", "wall_time_s": 12.5,
+        "link": "https://example.org/a", "partial": True, "parameters": "7000000000", "wall_time_s": "12.5",
     }  # fmt: skip
     assert filled.from_card == shown
     assert filled.notes == []
