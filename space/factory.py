@@ -30,7 +30,8 @@ def make_service(settings: LeaderboardSettings) -> LeaderboardService:
     data = load_data(settings.dataset)
     events = EventLog(settings.results)
     board = Board(data, open_store(settings, data, events), settings.results / CACHE)
-    return LeaderboardService(settings, board, events)
+    older = [Board(load_data(name), board.store, settings.results / CACHE, older=True) for name in settings.older]
+    return LeaderboardService(settings, board, events, older)
 
 
 def open_store(settings: LeaderboardSettings, data: LeaderboardData, events: EventLog) -> SubmissionStore:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, show
 from musicrs_metric.runs.predictions import PREDICTIONS, PredictionError, format_line, read_prediction_lines
 from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.runs.references import DEFAULT_DATASET
@@ -68,10 +68,18 @@ class LeaderboardService:
         settings: Limits.
         board: The leaderboard with its data and its store.
         events: The event log; None for one in memory.
+        older: Leaderboards of older versions of the data, over the same store.
     """
 
-    def __init__(self, settings: LeaderboardSettings, board: Board, events: EventLog | None = None) -> None:
+    def __init__(
+        self,
+        settings: LeaderboardSettings,
+        board: Board,
+        events: EventLog | None = None,
+        older: Sequence[Board] = (),
+    ) -> None:
         self.settings, self.board = settings, board
+        self.older = {other.data.version: other for other in older if other.data.version != board.data.version}
         self.events = events or EventLog(None)
         limits = settings.limits
         self._changes = RowChanges(board.store, limits, self.events)
@@ -152,7 +160,23 @@ class LeaderboardService:
         Raises:
             UserError: The query names an unknown pool design, genre, choice or order.
         """
-        return [plain_row(row, details=details) for row in table_rows(self.board, query)]
+        return [plain_row(row, details=details) for row in table_rows(self.board_of(query.version), query)]
+
+    def board_of(self, version: str) -> Board:
+        """Return the leaderboard of a version of the data.
+
+        Args:
+            version: Its name; empty for the current one.
+
+        Raises:
+            UserError: There is no such version.
+        """
+        if version in ("", self.board.data.version):
+            return self.board
+        if version not in self.older:
+            known = " or ".join((self.board.data.version, *self.older))
+            raise UserError(f"data {show(version)}: not on this leaderboard, expected {known}")
+        return self.older[version]
 
     def storage_problem(self) -> str | None:
         """State in words why submissions cannot be kept now; None if they can."""
@@ -170,7 +194,7 @@ class LeaderboardService:
         Raises:
             UserError: There is no such row.
         """
-        if self.board.row(key) is None:
+        if all(board.row(key) is None for board in (self.board, *self.older.values())):
             raise UserError(self._changes.missing(key))
         return key
 
@@ -180,7 +204,7 @@ class LeaderboardService:
         Raises:
             UserError: There is no such row.
         """
-        submission = self.board.submission(key)
+        submission = self.board.store.get(self.existing_key(key))
         if submission is None:
             raise UserError(self._changes.missing(key))
         return "".join(map(format_line, submission.predictions))

@@ -41,6 +41,7 @@ class RowQuery:
     """Selection and order of the rows. An empty choice selects all.
 
     Attributes:
+        version: Version of the data; empty for the current one. The caller chooses the board of that version.
         design: Name of the pool design; None for the first.
         modality: Modalities.
         paradigm: Paradigms.
@@ -55,6 +56,7 @@ class RowQuery:
         ascending: True for the smallest value first, or A before Z. Rows without a value come last either way.
     """
 
+    version: str = ""
     design: str | None = None
     modality: tuple[Modality, ...] = ()
     paradigm: tuple[Paradigm, ...] = ()

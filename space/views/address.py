@@ -44,6 +44,7 @@ class Address:
         compare: Keys of two rows, separated by a comma.
         thread: Id of the thread that is shown.
         systems: Keys of the rows whose rankings of that thread are shown, separated by commas.
+        data: Version of the data; empty for the current one.
         pools: Pool design; empty for the first one.
         modality: Only systems of this modality.
         paradigm: Only systems of this paradigm.
@@ -65,6 +66,7 @@ class Address:
     compare: str = ""
     thread: str = ""
     systems: str = ""
+    data: str = ""
     pools: str = ""
     modality: str = _ALL
     paradigm: str = _ALL
@@ -145,6 +147,7 @@ class Address:
     def query(self) -> RowQuery:
         """Selection and order of the rows that are shown."""
         return RowQuery(
+            version=self.data,
             design=self.pools or None,
             modality=_one(self.modality),
             paradigm=_one(self.paradigm),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,10 +54,11 @@ class Page:
     Args:
         board: The leaderboard.
         dataset: The threads of its dataset.
+        versions: Name of each version of the data in URLs to its text, the current one first.
     """
 
-    def __init__(self, board: Board, dataset: DatasetThreads) -> None:
-        self.board, self.dataset = board, dataset
+    def __init__(self, board: Board, dataset: DatasetThreads, versions: Mapping[str, str] = {}) -> None:
+        self.board, self.dataset, self.versions = board, dataset, versions
         self._pairing = Pairing(board)
         self._tables: StateCache[Html] = StateCache(_CACHED_TABLES)
 
@@ -76,6 +77,7 @@ class Page:
         pair = [key if key in known else "" for key in address.pair]
         normalised = replace(
             address,
+            data=address.data if address.data in self.versions else "",
             pools="" if design is self.board.data.designs[0] else design.name,
             genre=address.genre if address.genre in design.references.groups["genre"] else "",
             row=address.row if address.row in known else "",
@@ -92,6 +94,7 @@ class Page:
         """List the keys and names of an address that the leaderboard does not have, each as "row 'abc'"."""
         design, rows = self.design(address), self.board.snapshot().by_key
         named: list[tuple[str, str, Container[str]]] = [
+            ("data", address.data, (*self.versions, self.board.data.version)),
             ("pools", address.pools, self.board.data.names),
             ("genre", address.genre, design.references.groups["genre"]),
             ("thread", address.thread, design.references.position),
@@ -125,7 +128,8 @@ class Page:
         def render() -> Html:
             design = self.design(address)
             rows, names = table_rows(self.board, address.query), self.board.data.names
-            return leaderboard(rows, names, in_order(design.genres), rendered, paper=design.is_paper)
+            genres = in_order(design.genres)
+            return leaderboard(rows, names, genres, rendered, paper=design.is_paper, versions=self.versions)
 
         # Ranks within a genre change some seconds after a submission, so their table is not cached.
         return render() if address.genre else self._tables.get(snapshot, rendered, render)

@@ -186,6 +186,7 @@ def expose(service: LeaderboardService) -> None:
         return _answer(lambda: service.withdraw(key, receipt, caller=caller))
 
     def leaderboard(
+        data: str = "",
         pools: str = "",
         modality: str = "",
         paradigm: str = "",
@@ -201,6 +202,7 @@ def expose(service: LeaderboardService) -> None:
         """Return the rows of the leaderboard.
 
         Args:
+            data: Version of the data, the first eight characters of its fingerprint; empty for the current one.
             pools: Pool design; empty for the published pools.
             modality: Only this modality; empty for all.
             paradigm: Only this paradigm; empty for all.

@@ -44,6 +44,7 @@ def _flag(value: Any) -> bool | None:
 
 
 FILTERS: Mapping[str, Filter] = {
+    "data": Filter("version", _text),
     "pools": Filter("design", _text),
     **{name: Filter(name, _choice) for name in CHOICES},
     "genre": Filter("genre", _text),

@@ -45,13 +45,15 @@ class PublicRoutes:
         """Return the table as JSON, in the form of the endpoint `/leaderboard`.
 
         Raises:
-            UserError: The query names an unknown pool design, genre, choice or order.
+            UserError: The query names an unknown version, pool design, genre, choice or order.
         """
 
         def compute() -> bytes:
             return to_json(self.service.leaderboard(query, details=details)).encode()
 
         if query.genre is not None:  # ranks within a genre change some seconds after a submission
+            return compute()
+        if query.version:  # the cache holds the tables of one state of the current board
             return compute()
         return self._tables.get(self.service.board.snapshot(), (query, details), compute)
 
