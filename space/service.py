@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from musicrs_metric.errors import UserError, show
+from musicrs_metric.errors import UserError, count, show
 from musicrs_metric.runs.predictions import PREDICTIONS, PredictionError, format_line, read_prediction_lines
 from musicrs_metric.runs.read import score_predictions
 from musicrs_metric.runs.references import DEFAULT_DATASET
@@ -18,6 +18,7 @@ from musicrs_metric.runs.references import DEFAULT_DATASET
 from .board.board import Board
 from .board.plain_rows import plain_row
 from .board.rows import SubmissionRow
+from .board.status import marks
 from .board.table_rows import RowQuery, table_row, table_rows
 from .events import EventLog
 from .intake import IntakeError, SubmissionForm, take
@@ -255,6 +256,10 @@ class LeaderboardService:
         self.board.refresh()
         return {"state": "withdrawn", "key": key}
 
+    def refusals_left(self, caller: str) -> int | None:
+        """Return the number of refused submissions that a caller may still send within the hour; None for no limit."""
+        return self._refusals.left(caller)
+
     def is_withdrawn(self, key: str) -> bool:
         """Return True if a row was on the leaderboard and is no longer."""
         return self.board.store.is_withdrawn(key)
@@ -328,9 +333,16 @@ class LeaderboardService:
         # A queued submission may be that of an earlier call, which has the receipt.
         is_new = receipt.state != "already" and (row is None or row.entry.receipt_hash == receipt_hash)
         self.events.add("submission", key=key, caller=caller, note=receipt.state)
-        copies = (
-            ()
-            if row is None
-            else tuple(f"identical to {label}: same ranks of relevant titles" for label in row.identical_to)
-        )
-        return Submitted(receipt, row, (*taken.warnings, *copies), code if is_new else "")
+        notes = () if row is None else _notes_on(row)
+        return Submitted(receipt, row, (*taken.warnings, *notes), code if is_new else "")
+
+
+def _notes_on(row: SubmissionRow) -> Iterator[str]:
+    """Yield what the sender should know about the row, in words."""
+    if row.scores.n_unknown:
+        yield f"{count(row.scores.n_unknown, 'title')} of the rankings are in no pool and count as misses"
+    for label in row.identical_to:
+        yield f"identical to {label}: same ranks of relevant titles"
+    for mark in marks(row):
+        if not mark.startswith("identical"):
+            yield f"the row is marked: {mark}"

@@ -107,8 +107,13 @@ def scored(scores: dict[str, object]) -> Html:
     )
 
 
-def refused(error: UserError) -> Html:
-    """Render the faults of a refused submission."""
+def refused(error: UserError, left: int | None = None) -> Html:
+    """Render the faults of a refused submission.
+
+    Args:
+        error: The refusal.
+        left: Number of refused submissions that the caller may still send within the hour; None for no limit.
+    """
     if not isinstance(error, PredictionError):
         return _result("failed", tag("h3", "Refused"), tag("p", str(error)))
     more = error.n_faults - len(error.faults)
@@ -125,6 +130,9 @@ def refused(error: UserError) -> Html:
             tabindex=0,
         ),
         tag("p", f"and {count(more, 'more fault')}") if more else None,
+        tag("p", f"{left} more refused submissions are possible within this hour.", class_="soft")
+        if left is not None
+        else None,
     )
 
 

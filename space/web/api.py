@@ -97,7 +97,8 @@ def expose(service: LeaderboardService) -> None:
         form = submission_form(locals())
         content = _text(card).encode(errors="surrogatepass") or None
         caller = caller_at(service, request)
-        return _answer(lambda: service.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
+        answer = _answer(lambda: service.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
+        return _with_limit(answer, service, caller)
 
     def submit_repo(
         request: gr.Request,
@@ -124,7 +125,8 @@ def expose(service: LeaderboardService) -> None:
         """
         form = submission_form(locals())
         caller = caller_at(service, request)
-        return _answer(lambda: service.submit_repo(repo, kind, form, caller=caller).to_dict())
+        answer = _answer(lambda: service.submit_repo(repo, kind, form, caller=caller).to_dict())
+        return _with_limit(answer, service, caller)
 
     def score(request: gr.Request, predictions: str, pools: str = "") -> Answer:
         """Score predictions without storing them.
@@ -275,6 +277,11 @@ def _answer(work: Callable[[], Answer]) -> Answer:
             return work()
         except PredictionError as error:
             return refused(error)
+
+
+def _with_limit(answer: Answer, service: LeaderboardService, caller: str) -> Answer:
+    """Add the number of refused submissions that the caller may still send to a refusal."""
+    return answer if answer["state"] != "refused" else answer | {"refusals_left": service.refusals_left(caller)}
 
 
 def _signed_in(session: Mapping[str, Any]) -> str | None:

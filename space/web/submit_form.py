@@ -108,20 +108,25 @@ class SubmitPanel:
             submitted = self._service.submit(_read(file), form, caller=caller, card=content)
             return submit.taken(replace(submitted, warnings=(*notes, *submitted.warnings)), Address(tab="submit"))
 
-        return rendered(work)
+        return rendered(work, left=lambda: self._service.refusals_left(caller))
 
     def _score(self, request: gr.Request, file: str | None, pools: str) -> str:
         caller = caller_at(self._service, request)
         return rendered(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools or None)))
 
 
-def rendered(work: Callable[[], Html]) -> str:
-    """Return the HTML of a result, or of the refusal."""
+def rendered(work: Callable[[], Html], *, left: Callable[[], int | None] = lambda: None) -> str:
+    """Return the HTML of a result, or of the refusal.
+
+    Args:
+        work: Returns the result.
+        left: Returns the number of refused submissions that the caller may still send; None for no limit.
+    """
     with in_one_sentence():
         try:
             return work()
         except UserError as error:
-            return submit.refused(error)
+            return submit.refused(error, left())
 
 
 def _read(file: str | None) -> bytes:

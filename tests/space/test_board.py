@@ -389,7 +389,10 @@ def test_identical_predictions_are_named(board: Board, settings: LeaderboardSett
     service, upload = LeaderboardService(settings, board), jsonl(toy_lines(ranked(8)))
     assert service.submit(upload, replace(FORM, name="Ferry"), caller="a").warnings == ()
     other = replace(FORM, name="New", modality="audio_only")
-    assert service.submit(upload, other, caller="a").warnings == ("identical to Ferry: same ranks of relevant titles",)
+    assert service.submit(upload, other, caller="a").warnings == (
+        "identical to Ferry: same ranks of relevant titles",
+        "the row is marked: audio modality without audio coverage",
+    )
     service.submit(jsonl(toy_lines(ranked(9))), replace(FORM, name="Third"), caller="a")
     copies = {row.label: row.identical_to for row in board.snapshot().rows}
     assert copies == {"Ferry": ("New",), "New": ("Ferry",), "Third": ()}
