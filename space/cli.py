@@ -173,8 +173,11 @@ def show_log(
 ) -> None:
     """Print the event log: time, event, key, hash of the caller, and a note; the newest event last."""
     from .events import EventLog
+    from .owner import folder_of
 
-    for event in reversed(EventLog(_settings(results, None).results).latest(last)):
+    settings = _settings(results, None)
+    folder_of(settings.results)  # a wrong folder must not look like a quiet leaderboard
+    for event in reversed(EventLog(settings.results).latest(last)):
         note = "".join(char if char.isprintable() else "?" for char in event.note)
         typer.echo(f"{event.time[:19]}  {event.event}  {event.key[:12] or '-'}  {event.caller or '-'}  {note}".rstrip())
 

@@ -79,7 +79,8 @@ class EventLog:
             hashed = self._hash(caller) if caller else ""
             if event in _REPEATING and self._is_repeated(event, hashed):
                 return
-            line = Event(now(), event, key, hashed, " ".join(note.split())[:_LONGEST])
+            words = " ".join(note.split())[:_LONGEST].encode(errors="backslashreplace").decode()
+            line = Event(now(), event, key, hashed, words)
             self._latest.append(line)
             if self.path is not None:
                 self._write(self.path, line)
@@ -116,7 +117,7 @@ class EventLog:
         """Return a hash that only the holder of the key on this disk can compute from a name or an IP address."""
         if self._secret is None:
             self._secret = _secret(self.path)
-        return hmac.new(self._secret, caller.encode(), hashlib.sha256).hexdigest()[:12]
+        return hmac.new(self._secret, caller.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()[:12]
 
 
 def _secret(path: Path | None) -> bytes:

@@ -14,6 +14,7 @@ from musicrs_metric.errors import UserError, show
 
 from .store.files import SUFFIX, StoredFileError, read_entry
 from .store.local import LOCK, REASON, WITHDRAWN, LocalStore
+from .store.notes import WITHDRAWN_BY_SENDER
 from .submission import SubmissionEntry
 
 Listed = tuple[SubmissionEntry, str | None]
@@ -33,7 +34,10 @@ class Submissions:
 
     def listed(self) -> list[tuple[SubmissionEntry, str | None]]:
         """List all submissions in the order of arrival, each with the reason of its removal or None."""
-        rows: list[tuple[SubmissionEntry, str | None]] = [(entry, None) for entry in self.store.entries()]
+        for key in self.store.notes.all_keys():
+            if self.store.notes.get(key).withdrawn_at:  # its file is still here if the process was killed
+                self.store.withdraw(key, WITHDRAWN_BY_SENDER)
+        rows: list[Listed] = [(entry, None) for entry in self.store.entries()]
         for path in sorted(self.withdrawn.glob(f"*{SUFFIX}")):
             try:
                 rows.append((read_entry(path.read_bytes(), path.name), self._reason(path.stem)))

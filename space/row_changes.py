@@ -14,14 +14,13 @@ from .events import EventLog
 from .intake import judge_edits
 from .settings import Limits
 from .store import SubmissionStore
-from .store.notes import EDITABLE, now
+from .store.notes import EDITABLE, WITHDRAWN_BY_SENDER, now
 from .submission import SubmissionEntry
 from .web.rate_limits import RateLimit
 
 _WRONG_RECEIPTS = 10  # per caller and window
 # The owner has reproduced the system of this name and code, with this data. Another one is not reproduced.
 _REPRODUCED = ("name", "reads", "code_link")
-WITHDRAWN_BY_SENDER = "withdrawn by its sender"
 
 
 def new_receipt() -> tuple[str, str]:
@@ -103,7 +102,7 @@ class RowChanges:
         changes: dict[str, Any] = {}
         consequences: tuple[str, ...] = ()
         if changed:
-            changes["edits"] = {**entry.note.edits, **changed}
+            changes["edits"] = changed
         if isinstance(show_sender, bool) and show_sender != entry.note.show_sender:
             changes["show_sender"] = show_sender
         lost = [name for name in _REPRODUCED if name in changed]

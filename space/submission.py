@@ -58,6 +58,11 @@ class SubmissionEntry:
     note: Note = Note()
     predictions_hash: str = field(default="", compare=False)
 
+    @property
+    def shown_sender(self) -> str | None:
+        """User name of the sender, if it is known and the sender agrees to show it."""
+        return (self.note.sender or None) if self.note.show_sender else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Submission(SubmissionEntry):

@@ -57,7 +57,7 @@ def _details(row: TableRow) -> dict[str, Any]:
         "other_data": submission.other_data,
         "link": entry.link,
         "code_link": entry.code_link,
-        "sender": entry.note.sender if entry.note.show_sender else None,
+        "sender": entry.shown_sender,
         "description": entry.description,
         **facts(entry.card),
         "partial": entry.partial,

@@ -131,6 +131,7 @@ def judge_form(
     code = sent.take("code_link", lambda value: https_link(value, most=limits.link))
     partial = sent.take("partial", _yes_or_no)
     about_model = {field: sent.take(field, judge) for field, judge in _about_model(limits).items()}
+    about_model["parameters"] = sent.take("parameters", _parameters, None, _parameters_of_card)
     if "fingerprint" in from_card:  # it names the data better than the name of the pools
         design = sent.take("pools", _design_named(data), "fingerprint", _design_of(data))
     else:
@@ -277,10 +278,10 @@ def _about_model(limits: Limits) -> dict[str, Callable[[Any], Any]]:
     """Return the judges of the fields that describe model and run."""
 
     def text(value: Any) -> str | None:
-        return one_line(value, most=limits.name, what="text", needed=False) or None
+        return one_line(value, most=limits.description, what="text", needed=False) or None
 
     texts = dict.fromkeys(("licence", "model_id", "model_revision", "hardware"), text)
-    return texts | {"parameters": _parameters, "trained": _yes_or_no, "wall_time_s": _seconds}
+    return texts | {"trained": _yes_or_no, "wall_time_s": _seconds}
 
 
 def _parameters(value: Any) -> int | None:
@@ -296,6 +297,14 @@ def _parameters(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 1e15:
         raise TextError(f"found {show(value)}, {expected}")
     return round(value)
+
+
+def _parameters_of_card(value: Any) -> int | None:
+    """Return the number of a run card, in which other programs may use the same key for something else."""
+    try:
+        return _parameters(value)
+    except TextError:
+        return None
 
 
 def _seconds(value: Any) -> float | None:

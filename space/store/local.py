@@ -105,8 +105,8 @@ class LocalStore:
         withdrawn = self.folder / WITHDRAWN
         withdrawn.mkdir(exist_ok=True)
         with self._writing:
-            write_text(withdrawn / f"{key}{REASON}", [to_json({"reason": reason, "removed_at": now()}), "\n"])
             if (self.folder / file_name(key)).exists():  # two calls may withdraw it at the same time
+                write_text(withdrawn / f"{key}{REASON}", [to_json({"reason": reason, "removed_at": now()}), "\n"])
                 os.replace(self.folder / file_name(key), withdrawn / file_name(key))
 
     def is_withdrawn(self, key: str) -> bool:

@@ -6,7 +6,7 @@ A note is one small file per key. The file of the submission never changes, beca
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ _OF_CARD = ("name", "reads")
 _OF_ENTRY = ("link", "code_link", "description")
 EDITABLE = (*_OF_CARD, *_OF_ENTRY)
 """Fields of a submission that its sender may edit."""
+WITHDRAWN_BY_SENDER = "withdrawn by its sender"
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,18 +59,20 @@ class Notes:
         of_entry: dict[str, Any] = {name: note.edits[name] for name in _OF_ENTRY if name in note.edits}
         return replace(entry, card=replace(entry.card, **of_card), **of_entry, note=note)
 
-    def change(self, key: str, **changes: Any) -> Note:
+    def change(self, key: str, *, edits: Mapping[str, str | None] = {}, **changes: Any) -> Note:
         """Change a note on disk.
 
         Args:
             key: Key of the submission.
-            changes: New values of attributes of `Note`.
+            edits: Edited fields, which are added to earlier edits.
+            changes: New values of other attributes of `Note`.
 
         Raises:
             OSError: The disk does not accept the note.
         """
         with self._locked():
-            note = replace(self.get(key), **changes | {"changed_at": now()})
+            before = self.get(key)
+            note = replace(before, edits={**before.edits, **edits}, **changes | {"changed_at": now()})
             self._write(key, note)
         return note
 

@@ -67,7 +67,7 @@ def details(row: SubmissionRow, address: Address) -> Html:
         tag("p", "Partial: missing threads count as 0.", class_="warn") if row.entry.partial else None,
         tag("p", "Code: ", code) if (code := outside_link(row.entry.code_link)) else None,
         tag("p", f"Status: {_status(row)}"),
-        tag("p", f"Sent by {row.entry.note.sender}.", class_="soft") if row.entry.note.show_sender else None,
+        tag("p", f"Sent by {row.entry.shown_sender}.", class_="soft") if row.entry.shown_sender else None,
         [tag("p", f"{mark[0].upper()}{mark[1:]}.", class_="warn") for mark in marks(row)],
         tag("p", row.other_data, class_="soft") if row.other_data else None,
         _actions(row, address),

@@ -64,8 +64,8 @@ def taken(submitted: Submitted, address: Address) -> Html:
         "fine",
         tag("h3", submitted.receipt.state.capitalize()),
         tag("p", _STATES[submitted.receipt.state]),
-        tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
         _row_of(submitted, address) if row is not None else tag("p", "The row appears in a moment."),
+        tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
     )
 
 
@@ -162,7 +162,7 @@ def card_notes(notes: Sequence[str]) -> Html:
     """Render what a run card could not fill in; empty without notes."""
     if not notes:
         return Html()
-    return tag("ul", [tag("li", note) for note in notes], class_="warn", role="status")
+    return tag("div", tag("ul", [tag("li", note) for note in notes]), class_="warn", role="status")
 
 
 def changed(text: str, warnings: Iterable[str] = ()) -> Html:

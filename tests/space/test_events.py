@@ -67,6 +67,20 @@ def test_a_log_that_cannot_be_written_stays_in_memory(tmp_path: Path) -> None:
     assert [(event.event, event.note) for event in log.latest(5)] == [("disk full", "no space")]
 
 
+def test_half_a_surrogate_pair_breaks_no_call(board: Board, settings: LeaderboardSettings) -> None:
+    """Callers choose the text of a refusal, and behind a proxy the text of their IP address."""
+    service = LeaderboardService(settings, board, EventLog(settings.results))
+    with pytest.raises(PredictionError):
+        service.submit(b"x", replace(FORM, name="\ud800", modality="\ud800"), caller="address \ud800")
+    service.events.add("hub trouble", note="\ud800")
+    assert [event.event for event in EventLog(settings.results).latest(2)] == ["hub trouble", "refusal"]
+
+
+def test_a_wrong_folder_is_no_quiet_leaderboard(tmp_path: Path) -> None:
+    """`log` asks for the folder of a leaderboard."""
+    assert isinstance(CliRunner().invoke(app, ["log", "--results", str(tmp_path)]).exception, UserError)
+
+
 def test_calls_leave_events(board: Board, settings: LeaderboardSettings) -> None:
     """A submission, a refusal, a limit and a withdrawal, as `log` prints them."""
     log = EventLog(settings.results)

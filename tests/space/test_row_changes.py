@@ -145,6 +145,37 @@ def test_a_withdrawn_row_is_gone_and_its_url_states_it(service: LeaderboardServi
         service.withdraw(key, receipt, caller="a")
 
 
+def test_killed_in_the_middle_of_a_withdrawal(service: LeaderboardService, store: LocalStore) -> None:
+    """The row is gone at once, and the owner finds and restores it."""
+    key, _ = send(service)
+    store.notes.change(key, withdrawn_at="2026-01-01T00:00:00+00:00")
+    assert service.board.refresh().rows == ()
+    place = ("--results", str(service.settings.results))
+    assert "removed: withdrawn by its sender" in CliRunner().invoke(app, ["list", *place]).output
+    assert CliRunner().invoke(app, ["restore", key[:8], *place]).exit_code == 0
+    assert set(service.board.refresh().by_key) == {key}
+
+
+def test_edits_of_two_processes_add_up(service: LeaderboardService, store: LocalStore) -> None:
+    """No edit undoes another one."""
+    key, receipt = send(service)
+    service.edit(key, receipt, {"description": "One."}, caller="a")
+    LocalStore(store.folder).notes.change(key, edits={"link": "https://example.org/a"})
+    service.edit(key, receipt, {"reads": "pools"}, caller="a")
+    entry = service.board.refresh().by_key[key].entry
+    assert (entry.description, entry.link, entry.card.reads) == ("One.", "https://example.org/a", "pools")
+
+
+def test_another_meaning_of_parameters_in_a_run_card(service: LeaderboardService) -> None:
+    """The card keeps it, and the number of parameters is unknown."""
+    content = json.dumps({"parameters": {"lr": 0.1}}).encode()
+    sent = service.submit(jsonl(lines()), FORM, caller="a", card=content)
+    assert sent.row is not None
+    assert sent.row.entry.card.extra == {"parameters": {"lr": 0.1}}
+    rows = service.leaderboard(RowQuery(), details=True)
+    assert [row["parameters"] for row in rows if row["key"]] == [None]
+
+
 def test_a_row_that_the_owner_removed_stays_away(service: LeaderboardService) -> None:
     """The sender is sent to the owner, who restores it with its edits."""
     key, receipt = send(service)
@@ -166,6 +197,10 @@ def test_a_user_name_is_shown_by_consent_only(service: LeaderboardService) -> No
     service.edit(key, "", {}, show_sender=True, caller="user ann")
     shown = [row["sender"] for row in service.leaderboard(RowQuery(reported=False), details=True) if row["key"]]
     assert shown == ["ann"]
+    key, receipt = send(service, 5, name="Unknown sender")
+    service.edit(key, receipt, {}, show_sender=True, caller="a")
+    shown = [row["sender"] for row in service.leaderboard(RowQuery(reported=False), details=True) if row["key"] == key]
+    assert shown == [None]
 
 
 def run_folder(folder: Path, predictions: list[Prediction], **changes: Any) -> str:
