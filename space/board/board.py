@@ -67,10 +67,13 @@ class Board:
         data: Pool designs.
         store: The submissions.
         cache: Folder of computed scores, which may be deleted at any time; None for no cache on disk.
+        older: True for an older version of the data: only the submissions that were made for it have rows.
     """
 
-    def __init__(self, data: LeaderboardData, store: SubmissionStore, cache: Path | None) -> None:
-        self.data, self.store = data, store
+    def __init__(
+        self, data: LeaderboardData, store: SubmissionStore, cache: Path | None, *, older: bool = False
+    ) -> None:
+        self.data, self.store, self.older = data, store, older
         self._cache, self._rank = Cache(cache), StandingsCache()
         self._judged: dict[str, Judged] = {}
         self._updating, self._looking = threading.Lock(), threading.Lock()
@@ -140,7 +143,10 @@ class Board:
             self._looking.release()
 
     def _stored(self) -> _Stored:
-        return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))
+        entries = tuple(self.store.entries())
+        if self.older:
+            return _Stored(tuple(entry for entry in entries if entry.card.fingerprint in self.data.by_fingerprint), ())
+        return _Stored(entries, tuple(self.store.set_aside()))
 
     def _build(self, stored: _Stored) -> Snapshot:
         judged_entries: list[tuple[SubmissionEntry, PoolDesign, Judged]] = []

@@ -415,3 +415,53 @@ def test_the_inbox(hub: FakeHub, open_store: Open) -> None:
     assert told["inbox/d"] == "cannot be judged (TypeError)"
     assert times_committed(hub) == {path_of(submission()): 1}
     assert len(hub.commits) == 1
+
+
+def test_notes_reach_other_boards(hub: FakeHub, open_store: Open) -> None:
+    """Edits and withdrawals are committed; a name without consent stays on the own disk; the newer note counts."""
+    one, other = open_store("one"), open_store("other")
+    kept, gone = submission("Kept"), submission("Gone")
+    for each in (kept, gone):
+        one.put(each)
+    one.notes.change(kept.key, sender="ann", edits={"name": "Renamed"})
+    assert until(lambda: [entry.card.name for entry in other.entries() if entry.key == kept.key] == ["Renamed"])
+    assert b"ann" not in b"".join(content for path, content in hub.repos[PAGE].items() if "note" in path)
+    assert one.notes.get(kept.key).sender == "ann"
+    other.notes.change(kept.key, edits={"name": "Again"})
+    assert until(lambda: one.notes.get(kept.key).edits == {"name": "Again"})
+    assert one.notes.get(kept.key).sender == "ann"
+    one.notes.change(gone.key, withdrawn_at="2026-03-02T10:00:00Z")
+    one.withdraw(gone.key, "withdrawn by its sender")
+    assert until(lambda: path_of(gone) not in hub.repos[PAGE])
+    assert until(lambda: [entry.key for entry in other.entries()] == [kept.key])
+    fresh = open_store("fresh")  # a Space with a new disk
+    assert [entry.card.name for entry in fresh.entries()] == ["Again"]
+    assert fresh.is_withdrawn(gone.key)
+    commits = len(hub.commits)
+    assert until(lambda: nothing_waits(fresh))
+    time.sleep(0.5)
+    assert len(hub.commits) == commits  # boards that agree commit nothing
+
+
+def test_a_withdrawn_submission_may_be_sent_again(hub: FakeHub, open_store: Open) -> None:
+    """On the same board, before and after the commit that deletes it."""
+    store, one = open_store(), submission()
+    for wait in (False, True):
+        assert store.put(one).state == "stored"
+        store.notes.change(one.key, withdrawn_at="2026-03-02T10:00:00Z")
+        store.withdraw(one.key, "withdrawn by its sender")
+        if wait:
+            assert until(lambda: path_of(one) not in hub.repos[PAGE])
+        assert not store.entries()
+    assert store.put(one).state == "stored"
+    assert until(lambda: path_of(one) in hub.repos[PAGE])
+    time.sleep(0.5)
+    assert [entry.key for entry in store.entries()] == [one.key]
+
+
+def test_a_file_among_the_notes_that_is_none(hub: FakeHub, open_store: Open) -> None:
+    """The owner sees it, and everything else works."""
+    hub.repos[PAGE] |= {"notes/x.json": b"{}", f"notes/{'0' * 64}.json": b"[]"}
+    store = open_store()
+    assert {file.file for file in store.set_aside()} == {"notes/x.json", f"notes/{'0' * 64}.json"}
+    assert store.put(submission()).state == "stored"
