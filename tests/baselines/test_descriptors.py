@@ -113,6 +113,7 @@ def test_words_follow_the_table(changes: dict[str, float | str], expected: str) 
     assert words(BASE._replace(**changes)) == expected  # type: ignore[arg-type]
 
 
+@pytest.mark.figures
 def test_what_was_put_into_a_sound_is_heard() -> None:
     """The toy dataset's sounds are made from a description: mode, drums and pace are found in most of its clips."""
     sounds = clip_sounds()

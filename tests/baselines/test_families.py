@@ -69,6 +69,7 @@ def test_weights_are_loaded_whole_or_not_at_all(family: Family, tmp_path: Path) 
     checks.check_keys(family.name, family.folder, tmp_path)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_runs_from_end_to_end(family: Family, modality: Modality, protocol: str, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     return save_parts(tmp_path_factory.mktemp("futga"), "futga")
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_runs_from_end_to_end(modality: Modality, protocol: str, parts: Parts, tmp_path: Path) -> None:

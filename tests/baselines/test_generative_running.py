@@ -170,6 +170,7 @@ def test_a_thread_of_too_many_words_fails_alone(folder: Path, tmp_path: Path) ->
     assert "of the model's context" in (tmp_path / "run/failures.log").read_text()
 
 
+@pytest.mark.figures
 def test_a_killed_run_taken_up_by_two_processes_is_that_of_one(
     straight: Path, folder: Path, dataset: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -82,6 +82,7 @@ def straight(mini: Path, environment: dict[str, str], tmp_path_factory: pytest.T
     return (out / "predictions.jsonl").read_bytes()
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("kind", "world"), [(TORCHRUN, 2), (ACCELERATE, 3)], ids=["torchrun-2", "accelerate-3"])
 def test_several_processes_write_what_one_writes(
     kind: list[str], world: int, straight: bytes, mini: Path, environment: dict[str, str], tmp_path: Path

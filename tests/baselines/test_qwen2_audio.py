@@ -150,6 +150,7 @@ def test_a_checkpoint_that_is_broken_or_another_s_is_refused(
     assert not (copy / "code was run").exists()
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_runs_from_end_to_end(folder: Path, modality: Modality, protocol: str, tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def test_scores_choices_and_completions_are_those_of_one_at_a_time(language_mode
     check_tokens(language_model)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("name", "file"), [("salmonn_7b", "salmonn_7b_v0.pth"), ("salmonn_13b", "salmonn_v1.pth")])
 @pytest.mark.parametrize("modality", ALL_MODALITIES)
 @pytest.mark.parametrize("protocol", PROTOCOLS)

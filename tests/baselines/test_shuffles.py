@@ -61,6 +61,7 @@ def test_a_system_that_ignores_the_order_has_no_order_effect(tmp_path: Path) -> 
     assert rankings(tmp_path / "run") == rankings(tmp_path / "plain")
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("order", "bias"), [(tuple, 1.0), (lambda pool: pool[::-1], -1.0)])
 def test_a_system_that_goes_by_the_order_alone_is_at_chance(order: Any, bias: float, tmp_path: Path) -> None:
     """One of five is right. Of 200 threads in 10 orders: mean 0.2, four of its deviations 0.036; the orders' deviation
@@ -216,6 +217,7 @@ def test_the_command_prints_what_the_order_does(mini: Path, tmp_path: Path, comm
         assert words in done.stdout
 
 
+@pytest.mark.figures
 def test_two_processes_write_what_one_writes(mini: Path, environment: dict[str, str], tmp_path: Path) -> None:
     """Swapped queries and shuffled pools are the same in every process: every file agrees to the last byte."""
     pytest.importorskip("bm25s")

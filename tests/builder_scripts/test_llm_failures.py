@@ -116,6 +116,7 @@ def at_some(share: int, fault: str) -> Callable[[str, int], Reply]:
     return answer
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("fault", ["cut", "null", "prose", "refused", "filtered"])
 def test_a_few_failures_are_counted_and_asked_again(work: Work, fault: str) -> None:
     """Below the share the stage ends, says so, and is asked again by the same command; then there is nothing to do."""
@@ -175,6 +176,7 @@ def test_stores_of_earlier_versions(work: Work) -> None:
         assert not stub.bodies
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("seed", range(3))
 def test_any_faults_end_as_an_undisturbed_run(work: Work, tmp_path: Path, seed: int) -> None:
     """Servers that fail at random, one after another, then a good one: the table is that of the good one alone."""
@@ -271,6 +273,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 SIGNALS = [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.figures)]
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("interruption", SIGNALS)
 def test_ctrl_c_keeps_what_is_on_its_way(work: Work, interruption: int) -> None:
     """The four requests in flight are answered and kept, and no further one begins."""

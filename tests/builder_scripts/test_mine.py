@@ -384,6 +384,7 @@ def test_memory_is_known_beforehand(tmp_path: Path) -> None:
     assert default_workers(small * 999) == os.cpu_count()
 
 
+@pytest.mark.figures
 def test_memory_does_not_grow_with_the_dump(tmp_path: Path) -> None:
     """Eight times the lines take no more memory."""
     block = b"".join(posts(*map(str, range(1_000))))

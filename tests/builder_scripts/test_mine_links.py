@@ -82,6 +82,7 @@ def test_published_links(cases: Path) -> None:
         assert videos == [line["video_id"]] * (line["video_id"] is not None)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -105,6 +105,7 @@ def test_build_with_audio_and_pools(cli: Cli, source: Path, tmp_path: Path) -> N
     assert [clip.duration_s for clip in first.clips or ()] == [2.0]
 
 
+@pytest.mark.figures
 def test_a_build_says_what_it_took_away(cli: Cli, source: Path, tmp_path: Path) -> None:
     """Fewer configurations, no clips, other threads: nobody is to find that out from a score."""
     whole = cli("build", "--from", "mini", "--out", tmp_path / "data", "--no-install")

@@ -41,6 +41,7 @@ def check_files(server: Server, cache: Path) -> set[str]:
     return set(files)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("workers", [1, 3])
 def test_killed_at_any_moment(tmp_path: Path, workers: int) -> None:
     """Six kills at moments drawn by chance; whatever was there or known at a kill is never asked for again."""

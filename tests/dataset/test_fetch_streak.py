@@ -69,6 +69,7 @@ def run(site: Site, cache: Path, now: float = 1e9, *, retry: bool = False) -> li
     return list(fetch(todo, cache, FetchOptions(sleep_s=0), site, now=lambda: now))
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(
     "words",
     [

@@ -120,6 +120,7 @@ def test_configurations_that_are_gone_are_not_served(
     assert only == [each.thread_id for each in TINY]
 
 
+@pytest.mark.figures
 def test_another_folder_of_the_name_does_not_take_over(
     put: Install, look: Callable[[str], Any], home: Path, tmp_path: Path
 ) -> None:
@@ -133,6 +134,7 @@ def test_another_folder_of_the_name_does_not_take_over(
     assert look('queries(), queries("query_only"), queries("audio_query")') == [["Installed?"] * 4] * 3
 
 
+@pytest.mark.figures
 def test_a_folder_of_the_name_in_the_working_directory(put: Install, home: Path, tmp_path: Path) -> None:
     """`datasets` takes it for what is meant: refused where it is another dataset, by `datasets` and by the commands."""
     put(asking("Installed?"))

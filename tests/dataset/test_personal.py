@@ -94,6 +94,7 @@ def test_a_thread() -> None:
     ]
 
 
+@pytest.mark.figures
 @pytest.mark.upstream
 def test_the_published_file(upstream_file: Path, tmp_path: Path) -> None:
     """It holds ten names, one of them in a query: build says so, and replaces them only where that is asked for."""

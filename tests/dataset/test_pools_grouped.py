@@ -130,6 +130,7 @@ def test_every_set_is_as_likely_in_every_pool() -> None:
     assert np.abs(others - (count - 1) / 7).max() < 0.16
 
 
+@pytest.mark.figures
 @pytest.mark.upstream
 def test_pools_of_the_published_threads(upstream_file: Path, tmp_path: Path) -> None:
     threads = read_upstream(upstream_file)

@@ -97,6 +97,7 @@ def test_only_a_built_folder_is_pushed(tiny: Path) -> None:
         push(tiny, "org/musicrs")
 
 
+@pytest.mark.figures
 def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     """The authors' file is found on the Hub; a dataset without it and one that does not exist are told apart."""
     hub.repos["datasets/org/data"] = {HUB_FILE: write(tmp_path / "a.jsonl", ROW).read_bytes()}

@@ -48,6 +48,7 @@ print(len(made))
     assert evaluate(code, tmp_path / "home") == 2
 
 
+@pytest.mark.figures
 def test_changed_source_is_read_anew(tmp_path: Path) -> None:
     """The cache goes by what the source holds, not by its path."""
     source = tmp_path / "a.jsonl"
@@ -57,6 +58,7 @@ def test_changed_source_is_read_anew(tmp_path: Path) -> None:
         assert evaluate(code, tmp_path / "home", MUSICRS_DATA=str(source)) == query
 
 
+@pytest.mark.figures
 def test_clips_of_the_mini_dataset(tmp_path: Path) -> None:
     """The embedded dataset is a source too, with its clips."""
     code = f"{BUILD}\nprint(json.dumps([len(row['clips']) for row in rows('audio_only', data_dir='mini')]))"

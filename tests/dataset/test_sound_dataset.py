@@ -110,6 +110,7 @@ def ffmpeg_libraries(folder: Path) -> str:
     return ":".join([str(folder), str(bundled), *cuda])
 
 
+@pytest.mark.figures
 @pytest.mark.skipif(sys.platform != "linux", reason="PyAV's wheel keeps its libraries elsewhere")
 def test_datasets_decodes_with_torchcodec(heard: Path, tmp_path: Path) -> None:
     """`load_dataset(...)[0]` gives decoded samples, and an empty list where a thread has no clip."""

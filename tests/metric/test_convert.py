@@ -118,6 +118,7 @@ def test_the_matching_rule_reaches_other_programs() -> None:
     assert found[measures[1]] == pytest.approx(scores["ndcg@5"])
 
 
+@pytest.mark.figures
 @pytest.mark.upstream
 def test_other_programs_score_the_exported_files(upstream_rows: list[dict[str, Any]], tmp_path: Path) -> None:
     """File order on the published data: their means over 472 threads times 472/477 are this project's values."""

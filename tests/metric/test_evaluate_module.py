@@ -267,6 +267,7 @@ print(doctest.testmod(module))
     assert out.splitlines()[-1] == "TestResults(failed=0, attempted=5)"
 
 
+@pytest.mark.figures
 def test_four_processes_at_once(elsewhere: Elsewhere) -> None:
     """Independent processes that share a home, one folder and one cache get the same numbers, to the last digit."""
     install.export_space(elsewhere.folder / "some_other_name")
@@ -335,6 +336,7 @@ def test_reference_values_of_the_core(
 # --- its page --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.figures
 def test_the_page_scores(elsewhere: Elsewhere) -> None:
     """The page of the Space serves scores and refusals, from the published folder, with the installed gradio."""
     pytest.importorskip("gradio")

@@ -10,6 +10,8 @@ import resource
 from math import isfinite
 from random import Random
 
+import pytest
+
 from space.board.data import LeaderboardData
 from space.board.judging import judge
 from space.intake import IntakeError, take
@@ -44,6 +46,7 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+@pytest.mark.figures
 def test_spoilt_uploads(data: LeaderboardData, store: LocalStore) -> None:
     """Not one of them ends in an error of ours, and what is stored is sound."""
     n_taken = n_refused = 0

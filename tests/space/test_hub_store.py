@@ -113,6 +113,7 @@ def test_stored_means_committed(hub: FakeHub, open_store: Open) -> None:
     assert times_committed(hub) == {path_of(one): 1}
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("after", [False, True], ids=["refused", "done, and its answer lost"])
 @pytest.mark.parametrize("status", [409, 412, 429, 500, 503, 0], ids=lambda status: str(status or "dropped"))
 def test_failed_commits(hub: FakeHub, open_store: Open, status: int, after: bool) -> None:
@@ -268,6 +269,7 @@ for i in range(int(start), int(start) + 1000):
 """
 
 
+@pytest.mark.figures
 def test_killed_in_a_storm(hub: FakeHub, open_store: Open, tmp_path: Path) -> None:
     """Killed again and again at any moment while the Hub fails in every way: what was acknowledged is there, once."""
     draw, told = random.Random(0), dict[str, str]()

@@ -160,6 +160,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(
     ("repeated", "start", "words"),
     [("\n", "", "more than 100,000 lines"), ("[", "", "in one line"), ("a", '{"thread_id": "', "in one line")],

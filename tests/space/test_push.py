@@ -98,6 +98,7 @@ def test_requirements() -> None:
     assert needed - set(pinned) == {"evaluate"}
 
 
+@pytest.mark.figures
 def test_runs_by_itself(hub: FakeHub, tmp_path: Path) -> None:
     """The pushed Space starts from its own folder and answers, with no module of this checkout."""
     evaluate(PUSH, tmp_path / "home", cwd=CHECKOUT, **online(hub))

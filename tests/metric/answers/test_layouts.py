@@ -94,6 +94,7 @@ def _check(combination: Combination) -> None:
     assert (reading.outcome == "ok") == (len(combination.ranking) == len(pool_)), where
 
 
+@pytest.mark.figures
 def test_the_final_list_is_found_in_every_combination() -> None:
     """One in three of more than 1,700 pairs of a walk and a final list: 0 wrong orders."""
     answers = list(combinations(1, (4, 5, 12)))
@@ -111,6 +112,7 @@ def test_the_final_list_is_found_in_many_more(seed: int) -> None:
         _check(answer)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("numbered", [True, False])
 def test_a_walk_alone_is_no_ranking(numbered: bool) -> None:
     """Whole or cut, under any intro: nothing is read, and nothing is called ok."""

@@ -133,6 +133,7 @@ _HOSTILE = [
 ]
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("piece", _HOSTILE)
 def test_a_megabyte_of_anything_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
     """Ten times the text takes no more than some twenty times as long, up to where reading stops."""
@@ -193,6 +194,7 @@ _NUMBERS: dict[str, Style] = {
 }
 
 
+@pytest.mark.figures
 @pytest.mark.upstream
 @pytest.mark.parametrize("style", [*_JUST_TITLES, *_NUMBERS])
 def test_published_pools_are_read_back_in_order(upstream_rows: list[dict[str, Any]], style: str) -> None:
