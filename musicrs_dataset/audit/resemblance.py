@@ -20,6 +20,7 @@ from .adversary import Adversary, Weights
 
 # Texts to vectors of shape (n, d). They are scaled to unit length here.
 Embed = Callable[[Sequence[str]], npt.NDArray[np.floating]]
+_Vectors = npt.NDArray[np.float64]
 
 _NEAREST = 3
 _GRAM, _DIMENSIONS = 3, 1024
@@ -39,12 +40,12 @@ def resemblance_adversaries(embed: Embed, kind: str) -> tuple[Adversary, ...]:
         Adversary(
             f"like other candidates {kind}", "likeness of candidates", "thread",
             f"Candidates closest {kind} to the {_NEAREST} nearest others of the pool come first (mean cosine).",
-            lambda threads: _resemblance(threads, embed, less_subreddit=False),
+            lambda threads: _nearest_others(threads, embed),
         ),
         Adversary(
             f"like this pool {kind}", "likeness of candidates", "pools",
-            "The same, less the mean likeness to all candidates of the subreddit.",
-            lambda threads: _resemblance(threads, embed, less_subreddit=True),
+            f"Mean cosine {kind} to the candidates of the pool, less that to all candidates of the subreddit.",
+            lambda threads: _pool_less_subreddit(threads, embed),
         ),
     )  # fmt: skip
 
@@ -72,26 +73,34 @@ def unit_vectors(embed: Embed, texts: Sequence[str]) -> npt.NDArray[np.float64]:
     return units
 
 
-def _resemblance(threads: Sequence[Thread], embed: Embed, *, less_subreddit: bool) -> Weights:
-    distinct = list(dict.fromkeys(candidate for thread in threads for candidate in thread.candidates))
-    row = {candidate: i for i, candidate in enumerate(distinct)}
-    vectors = unit_vectors(embed, distinct)
-    names: dict[str, dict[int, None]] = {}
-    for thread in threads:
-        names.setdefault(thread.subreddit, {}).update(dict.fromkeys(row[c] for c in thread.candidates))
-    means = {subreddit: vectors[list(rows)].mean(axis=0) for subreddit, rows in names.items()}
-
-    def weigh(thread: Thread) -> list[float]:
-        pool = vectors[[row[candidate] for candidate in thread.candidates]]
+def _nearest_others(threads: Sequence[Thread], embed: Embed) -> Weights:
+    def weigh(pool: _Vectors) -> list[float]:
         if len(pool) < 2:
             return [0.0] * len(pool)
         likeness = pool @ pool.T
         np.fill_diagonal(likeness, -np.inf)
         nearest = min(_NEAREST, len(pool) - 1)
-        weights = np.sort(likeness, axis=1)[:, -nearest:].mean(axis=1)
-        if less_subreddit:
-            weights = weights - pool @ means[thread.subreddit]
-        result: list[float] = weights.tolist()
-        return result
+        weights: list[float] = np.sort(likeness, axis=1)[:, -nearest:].mean(axis=1).tolist()
+        return weights
 
-    return [weigh(thread) for thread in threads]
+    return [weigh(pool) for pool in _pool_vectors(threads, embed)]
+
+
+def _pool_less_subreddit(threads: Sequence[Thread], embed: Embed) -> Weights:
+    pools = _pool_vectors(threads, embed)
+    titles: dict[str, dict[str, _Vectors]] = {}
+    for thread, pool in zip(threads, pools, strict=True):
+        titles.setdefault(thread.subreddit, {}).update(zip(thread.candidates, pool, strict=True))
+    means = {name: np.mean([*vectors.values()], axis=0) for name, vectors in titles.items() if vectors}
+    return [
+        (pool @ (pool.mean(axis=0) - means[thread.subreddit])).tolist() if len(pool) else []
+        for thread, pool in zip(threads, pools, strict=True)
+    ]
+
+
+def _pool_vectors(threads: Sequence[Thread], embed: Embed) -> list[_Vectors]:
+    """Return the unit vectors of the candidates of each pool. Each distinct candidate is embedded once."""
+    distinct = list(dict.fromkeys(candidate for thread in threads for candidate in thread.candidates))
+    row = {candidate: i for i, candidate in enumerate(distinct)}
+    vectors = unit_vectors(embed, distinct)
+    return [vectors[[row[candidate] for candidate in thread.candidates]] for thread in threads]

@@ -141,11 +141,12 @@ def test_candidates_are_compared_with_each_other() -> None:
     nearest = [(half + 0 - 1) / 3, (half + far - half) / 3, (0 + far + 0) / 3, (-1 - half + 0) / 3]
     assert alone.weigh([row])[0] == pytest.approx(nearest)
     assert alone.weigh([thread("t", ["a"])])[0] == [0]
-    # The other pool of the subreddit adds e. The mean vector of a to e: ((1 + 1/2 - 1) / 5, (sin 60 + 2) / 5).
-    mean_x, mean_y = half / 5, (far + 2) / 5
-    common = [mean_x, half * mean_x + far * mean_y, mean_y, -mean_x]
+    # The mean vector of the pool is ((1 + 1/2 - 1) / 4, (sin 60 + 1) / 4). The other pool of the subreddit adds e, so
+    # its mean vector is ((1 + 1/2 - 1) / 5, (sin 60 + 2) / 5).
+    x, y = half / 4 - half / 5, (far + 1) / 4 - (far + 2) / 5
     other = [thread("u", ["a", "e"]), thread("m", ["d"], subreddit="metal")]
-    assert less.weigh([row, *other])[0] == pytest.approx(np.subtract(nearest, common))
+    assert less.weigh([row, *other])[0] == pytest.approx([x, half * x + far * y, y, -x])
+    assert less.weigh([thread("t", [])]) == [[]]
     assert (alone.reads, less.reads) == ("thread", "pools")
 
 
