@@ -491,3 +491,16 @@ def test_the_owner_reproduces_a_row_of_the_repository(hub: FakeHub, open_store: 
     store.start()
     assert [bool(entry.note.reproduced_at) for entry in store.entries()] == [True]
     store.close()
+
+
+def test_trouble_with_the_hub_is_reported_once(hub: FakeHub, tmp_path: Path) -> None:
+    """With its words, and its end too."""
+    reported: list[str | None] = []
+    repo = ResultsRepo(REPO, TOKEN, hub.endpoint)
+    store = HubStore(tmp_path / "board", repo, pace=QUICK, report=reported.append)
+    hub.faults.append(Fault("/api/datasets/", 500, times=2))
+    store.start()
+    assert until(lambda: reported and reported[-1] is None)
+    assert [problem is None for problem in reported] == [False, True]
+    assert "the Hub answered 500" in str(reported[0])
+    store.close()
