@@ -19,7 +19,7 @@ from .settings import LeaderboardSettings
 from .views.address import TABS, Address
 from .views.dataset_threads import DatasetThreads
 from .views.event_list import event_list
-from .views.html import join
+from .views.html import Html, join
 from .views.leaderboard import download
 from .views.page import Page
 from .views.submit import intro
@@ -32,6 +32,7 @@ from .web.submit_form import SubmitPanel
 
 _FOLDER = Path(__file__).parent
 _PENDING_ANSWERS = 256
+_EVENTS = 50  # shown to leaderboard owners
 _HOUR_S = 3_600  # age at which gradio deletes an upload from the disk; submissions are in the store
 
 
@@ -46,6 +47,9 @@ def build(service: LeaderboardService, page: Page, older: Mapping[str, Page] = {
 
     def page_of(address: Address) -> Page:
         return older.get(address.data, page)
+
+    def for_owners(page: Page) -> Html:
+        return join(page.for_owners(service.storage_problem()), event_list(service.events.latest(_EVENTS)))
 
     def file(sent: Any) -> dict[str, str]:
         with in_one_sentence():
@@ -84,7 +88,7 @@ def build(service: LeaderboardService, page: Page, older: Mapping[str, Page] = {
             updates[header] = page.header(address, requested, Address.unknown(sent))
             updates[drawer] = page.details(address)
             is_owner = _is_owner(service, request)
-            updates[notice] = join(page.for_owners(), event_list(service.events.latest(50))) if is_owner else ""
+            updates[notice] = for_owners(page) if is_owner else ""
             if address.tab == "submit":
                 updates[panels["submit"]] = introduction
             elif address.tab in plots:

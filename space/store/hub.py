@@ -236,7 +236,8 @@ class HubStore:
         named = {file for file in files if _is_named_by_key(file)}
         self._notes.read(commit)
         self._submitted = {Path(file.path).name.removesuffix(SUFFIX) for file in named}
-        named = {file for file in named if Path(file.path).name.removesuffix(SUFFIX) not in self._notes.withdrawn()}
+        withdrawn = {file_name(key) for key in self._notes.withdrawn()}
+        named = {file for file in named if Path(file.path).name not in withdrawn}
         local = {file_name(entry.key) for entry in self.local.entries()}
         new = [file for file in named if Path(file.path).name not in local and file not in self._set_aside]
         self._set_aside = {file: self._set_aside[file] for file in files if file in self._set_aside}

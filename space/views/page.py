@@ -185,16 +185,22 @@ class Page:
         listing = join(threads.chooser(in_order(design.genres), address), threads.listing(matches, address))
         return tag("div", tag("div", listing, class_="side"), self._thread(design, address), class_="two")
 
-    def for_owners(self) -> Html:
-        """Render the notice for leaderboard owners: files that are set aside, failed commits; empty without any."""
-        files, problem = self.board.snapshot().set_aside, self.board.store.problem()
+    def for_owners(self, problem: str | None = None) -> Html:
+        """Render the notice for leaderboard owners; empty without a reason.
+
+        Args:
+            problem: Reason in words why submissions are not stored or not committed.
+        """
+        files = self.board.snapshot().set_aside
         if not files and problem is None:
             return Html()
         items = [tag("li", tag("b", file.file), f": {file.reason}") for file in files]
         head = tag("summary", f"Only you see this: {display_names.plural(len(files), 'stored file')} set aside")
         return tag(
             "div",
-            tag("p", f"Only you see this: submissions are not committed. {problem}") if problem is not None else None,
+            tag("p", f"Only you see this: submissions are not stored or not committed. {problem}")
+            if problem is not None
+            else None,
             tag("details", head, tag("ul", items)) if files else None,
             class_="warn",
         )

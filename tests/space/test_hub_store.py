@@ -20,7 +20,8 @@ import huggingface_hub.constants
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction, format_line
+from musicrs_metric.runs.references import load_references
 from musicrs_metric.runs.run_card import RunCard
 from space.store import Receipt
 from space.store.files import file_name, key_of, to_bytes
@@ -29,6 +30,8 @@ from space.store.remote import RemoteError, ResultsRepo
 from space.submission import Submission
 
 from ..fakehub import ONLINE, READER, TOKEN, FakeHub, Fault
+from .views_toy import mini_dataset
+from .views_toy import submission as views_submission
 
 REPO = "org/results"
 PAGE = f"datasets/{REPO}"
@@ -467,3 +470,39 @@ def test_a_file_among_the_notes_that_is_none(hub: FakeHub, open_store: Open) -> 
     store = open_store()
     assert {file.file for file in store.set_aside()} == {"notes/x.json", f"notes/{'0' * 64}.json"}
     assert store.put(submission()).state == "stored"
+
+
+@pytest.mark.figures
+def test_the_owner_reproduces_a_row_of_the_repository(hub: FakeHub, open_store: Open, tmp_path: Path) -> None:
+    """The command commits the note, and the board of the Space marks the row."""
+    folder = mini_dataset(tmp_path / "data")
+    references = load_references(folder, "audio_query")
+    made = views_submission(references, 0)
+    hub.repos[PAGE][path_of(made)] = to_bytes(made)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "predictions.jsonl").write_text("".join(map(format_line, made.predictions)))
+    environment = {
+        **os.environ, **ONLINE, "HF_ENDPOINT": hub.endpoint, "HF_TOKEN": TOKEN, "RESULTS_REPO": REPO,
+        "MUSICRS_DATASET": str(folder), "RESULTS_DIR": str(tmp_path / "owner"),
+    }  # fmt: skip
+    command = (sys.executable, "-m", "space", "reproduce", made.key, "--run", str(tmp_path / "run"))
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.startswith("reproduced: ")) == (0, True), done.stderr
+    assert f"notes/{made.key}.json" in hub.repos[PAGE]
+    store = HubStore(tmp_path / "space", ResultsRepo(REPO, TOKEN, hub.endpoint), pace=QUICK)
+    store.start()
+    assert [bool(entry.note.reproduced_at) for entry in store.entries()] == [True]
+    store.close()
+
+
+def test_trouble_with_the_hub_is_reported_once(hub: FakeHub, tmp_path: Path) -> None:
+    """With its words, and its end too."""
+    reported: list[str | None] = []
+    repo = ResultsRepo(REPO, TOKEN, hub.endpoint)
+    store = HubStore(tmp_path / "board", repo, pace=QUICK, report=reported.append)
+    hub.faults.append(Fault("/api/datasets/", 500, times=2))
+    store.start()
+    assert until(lambda: reported and reported[-1] is None)
+    assert [problem is None for problem in reported] == [False, True]
+    assert "the Hub answered 500" in str(reported[0])
+    store.close()
