@@ -145,7 +145,7 @@ class Session:
                 raise StoppedError(
                     f"{line}{reported}; at most {100 * self.options.max_failures:g} % may fail. Answers so far are "
                     f"kept: {self._left or 'run the same command again to ask for the failed ones'}; "
-                    f"{_advice(failed)}, or accept the failures with --max-failures {_above(share):g}",
+                    f"{_advice(failed)}, or accept the failures with --max-failures {math.ceil(100 * share) / 100:g}",
                     1,
                 )
             if of_kind and all(outcome.failure for outcome in of_kind) and self.options.max_failures < 1:
@@ -162,10 +162,6 @@ class Session:
 
     def _reasons(self) -> str:
         return some([f"{reason} ({n}x)" for reason, n in self.usage.failures.most_common()], 2)
-
-
-def _above(share: float) -> float:
-    return math.ceil(100 * share) / 100
 
 
 def _advice(reasons: Collection[str]) -> str:

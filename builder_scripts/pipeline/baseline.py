@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -92,18 +92,14 @@ def _summary(options: BaselineOptions, score: Mapping[str, Any]) -> str:
 def _python(home: Path, module: str, *arguments: str) -> str:
     """Run a module and return its standard output."""
     environment = {name: value for name, value in os.environ.items() if name not in _CACHES}
-    environment |= {"HF_HOME": str(home.resolve()), "PYTHONPATH": os.pathsep.join(_search_path())}
+    search_path = filter(None, (str(_ROOT), os.environ.get("PYTHONPATH")))
+    environment |= {"HF_HOME": str(home.resolve()), "PYTHONPATH": os.pathsep.join(search_path)}
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, env=environment, cwd=_ROOT, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         reason = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1].removeprefix("error: ")
         raise UserError(f"`python -m {module} {' '.join(arguments)}` ended with code {done.returncode}: {reason}")
     return done.stdout
-
-
-def _search_path() -> Sequence[str]:
-    search_path = os.environ.get("PYTHONPATH")
-    return [str(_ROOT), *([search_path] if search_path else [])]
 
 
 if __name__ == "__main__":

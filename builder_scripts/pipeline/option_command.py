@@ -185,11 +185,6 @@ def _typer_type(kind: Any) -> Any:
     if get_origin(kind) is list:
         (entry,) = get_args(kind)
         if get_origin(entry) is Literal:  # typer takes no list of literals
-            return list[_choice(get_args(entry))] | None  # type: ignore[misc]
+            return list[StrEnum("Choice", [(value, value) for value in get_args(entry)])] | None  # type: ignore[misc]
         return list[entry] | None  # type: ignore[valid-type]
     return kind
-
-
-def _choice(values: Sequence[str]) -> Any:
-    members = [(value, value) for value in values]
-    return StrEnum("Choice", members)

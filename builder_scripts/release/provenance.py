@@ -10,6 +10,7 @@ from pathlib import Path
 
 from musicrs_dataset.sources import About
 from musicrs_metric.base.files import replacing, to_json, write_text
+from musicrs_metric.base.html import load_template
 from musicrs_metric.base.text import csv_line, unguarded
 from musicrs_metric.matching import normalise
 from musicrs_metric.report.coverage import coverage_section
@@ -58,21 +59,10 @@ def about(options: ReleaseOptions, manifests: Mapping[str, StageManifest]) -> Ab
         limits=tuple(limits),
         title=options.display_title,
         loads_as=options.name,
-        closing=_closing(options),
+        closing=load_template(__package__, "closing.md.j2").render(contact=options.contact).rstrip("\n"),
         license_name="reddit-and-youtube-terms",
         license_link="LICENCES.md",
         languages=options.languages,
-    )
-
-
-def _closing(options: ReleaseOptions) -> str:
-    return (
-        "## How it was made\n\n![How many threads are left after each step](figures/funnel.png)\n\n"
-        "[datasheet.md](datasheet.md) tells what was collected, how, and what for; [LICENCES.md](LICENCES.md) whose "
-        "the parts are. `making/` holds the answers of the language models, what people decided, the merged spellings, "
-        "pseudonyms of authors and the manifest of each stage. `takedown.txt` lists what was removed on request"
-        + (f"; to have something removed: {options.contact}" if options.contact else "")
-        + "."
     )
 
 

@@ -102,7 +102,8 @@ def install(dataset: str | Path, *, metric: bool = True) -> Installed:
     try:
         note = _write_rows(folder, names, cache)
         for config in {*names, *CONFIGS}:
-            _put_sign(cache / config)
+            text = f"Makes `datasets` refuse this name if it could load other rows; see {__name__}.\n"
+            write_text((cache / config).joinpath(*_SIGN) / "README.txt", [text])
         write_text(cache / name_hook.NOTE, [to_json(note, indent=2), "\n"])
         _remove_earlier(cache, keep=note["hash"])
     except OSError as error:
@@ -218,11 +219,6 @@ def _remove_earlier(cache: Path, keep: str) -> None:
     for folder in cache.glob("*/*/*"):
         if len(folder.name) == len(keep) and folder.name != keep and folder.is_dir():
             shutil.rmtree(folder)
-
-
-def _put_sign(config: Path) -> None:
-    text = f"Makes `datasets` refuse this name if it could load other rows; see {__name__}.\n"
-    write_text(config.joinpath(*_SIGN) / "README.txt", [text])
 
 
 def _put_hook() -> Path | None:

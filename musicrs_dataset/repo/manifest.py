@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -152,16 +153,11 @@ def files_not_written(folder: Path) -> list[str]:
     if not folder.is_dir():
         return [str(folder)]
     written: set[str] = set()
-    try:
-        manifest = strict_json((folder / MANIFEST).read_text(encoding="utf-8"))
-        shards = [shard["path"] for config in manifest["configs"].values() for shard in config["shards"]]
-        written = (
-            {MANIFEST, "README.md", *shards, *manifest.get("files", ())}
-            if {"source", "pools", "versions"} <= set(manifest)
-            else set()
-        )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        pass  # not a manifest of a build, so all files are foreign
+    manifest = manifest_of(folder) or {}
+    if {"source", "pools", "versions"} <= set(manifest):
+        with suppress(LookupError, TypeError, AttributeError):  # not a manifest of a build, so all files are foreign
+            shards = [shard["path"] for config in manifest["configs"].values() for shard in config["shards"]]
+            written = {MANIFEST, "README.md", *shards, *manifest.get("files", ())}
     files = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted(name for path in files if (name := path.relative_to(folder).as_posix()) not in written)
 

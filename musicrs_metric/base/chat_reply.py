@@ -105,7 +105,9 @@ def read_reply(body: Any) -> ChatReply:
     choices = body.get("choices") if isinstance(body, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict):
-        raise ReplyError(_in_place_of_answer(body), error_status(body))
+        words = error_words(body)
+        found = f"no chat completion but: {words}" if words else "the body holds no chat completion"
+        raise ReplyError(found, error_status(body))
     error = _error_in(choice)
     if error is not None:
         raise error
@@ -184,11 +186,6 @@ def _error_in(body: Any) -> ReplyError | None:
     words, status = error_words(body), error_status(body)
     code = "" if status is None else f"code {status}: "
     return ReplyError(f"error in a reply of status 200: {code}{words or 'no reason is given'}", status)
-
-
-def _in_place_of_answer(body: Any) -> str:
-    words = error_words(body)
-    return f"no chat completion but: {words}" if words else "the body holds no chat completion"
 
 
 def _finish(reason: str | None) -> Finish | None:

@@ -37,15 +37,11 @@ def rank_by_score(
     bad = np.flatnonzero(np.isnan(values))
     if len(bad):
         place = int(bad[0])
-        raise UserError(
-            f"the score of {plain(candidates[place])} is {show(_plain_number(scores[place]))}, expected a number"
-        )
+        score = scores[place]
+        shown = show(score.item() if isinstance(score, np.generic) else score)
+        raise UserError(f"the score of {plain(candidates[place])} is {shown}, expected a number")
     # Negating and sorting stably keeps the pool's order among ties; reversing an ascending sort would turn it round.
     return [candidates[place] for place in np.argsort(-values, kind="stable")]
-
-
-def _plain_number(score: object) -> object:
-    return score.item() if isinstance(score, np.generic) else score
 
 
 def _number(score: object) -> float:

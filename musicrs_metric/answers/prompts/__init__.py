@@ -1,7 +1,7 @@
-"""Prompts as data: a TOML file per protocol, with a version, the words, and how the request is put in each modality.
+"""Prompts as data: a TOML file per protocol, with a version, the text, and the form of the request per modality.
 
-The words are this project's own; `titles` follows the published idea (all candidates, titles between commas). How
-answers are read is next door, in `musicrs_metric.answers`.
+This project wrote the texts. `titles` follows the published idea: all candidates, titles between commas.
+`musicrs_metric.answers` reads the answers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class PromptTemplate:
 
     Attributes:
         name: The protocol that it belongs to.
-        version: Raised by whoever changes the words.
-        text: The whole, with `$request`, and `$candidates` and `$count` where candidates are shown.
+        version: Number that grows with each change of the text.
+        text: The whole prompt, with `$request`, and with `$candidates` and `$count` if it shows candidates.
         candidate: One candidate, with `$title` and perhaps `$number`, which counts from 1.
-        between: What stands between two candidates.
-        request: What is asked for, with `$query` and `$clips` where they are known: by "audio_query", "query_only",
-            "audio_only" and "neither".
+        between: Text between two candidates.
+        request: The request by input ("audio_query", "query_only", "audio_only" and "neither"), with `$query` and
+            `$clips` if the input has them.
         clips: The clips in words, by "one" and "several", the latter with `$count`.
         sha256: Hash of the file in hexadecimal.
     """
@@ -43,13 +43,12 @@ class PromptTemplate:
     sha256: str
 
     def render(self, *, query: str | None, candidates: Sequence[str], n_clips: int) -> str:
-        """Fill in one thread. Sound is spoken of where there is sound, and a query where there is a query.
+        """Fill in one thread. The prompt mentions clips only if there are clips, and a query only if there is one.
 
         Args:
-            query: The request in words; None where the model is not given any.
-            candidates: The titles in the order in which they are shown.
-            n_clips: Clips that the person linked and the model is given, however they are cut or joined for it; 0 for
-                none.
+            query: The request in words; None if the model gets none.
+            candidates: The titles in the order of the prompt.
+            n_clips: Number of linked clips that the model gets, before they are cut or joined for it; 0 for none.
         """
         kind = "audio_query" if n_clips else "query_only"
         if query is None:
@@ -60,7 +59,7 @@ class PromptTemplate:
             Template(self.candidate).substitute(number=number, title=" ".join(title.split()))
             for number, title in enumerate(candidates, 1)
         )
-        # What was filled in is not searched again, so that a `$` in a title is only a `$`.
+        # Filled-in texts are not searched for fields, so that a `$` in a title is only a `$`.
         whole = Template(self.text).substitute(request=request, candidates=shown, count=len(candidates))
         return whole.strip()
 
