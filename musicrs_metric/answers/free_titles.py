@@ -21,6 +21,7 @@ from .tables import tables
 from .wrapping import MarkerKind, bare, marker
 
 _SCALARS = (str, int, float)
+_LABEL = re.compile(r"(?:title|song|track|album|piece)\s?\d{0,2}\s?[:：]\s", re.IGNORECASE)
 _HEADING = re.compile(r"\s*#{1,6}\s")
 
 
@@ -62,7 +63,7 @@ def read_free_titles(text: str, n: int, *, cut: bool) -> FreeTitles:
         listed = _in_lines(answer)
         if cut and listed and answer.rstrip().endswith(listed[-1]):
             listed.pop()
-    titles = [title for item in listed if any(map(str.isalnum, title := bare(item)))]
+    titles = [title for item in listed if any(map(str.isalnum, title := bare(_LABEL.sub("", bare(item)))))]
     by_form: dict[str, str] = {}
     for title in titles:
         by_form.setdefault(normalise(title), title)

@@ -28,6 +28,7 @@ TWO = ("So What", "Naima")
         "<think>\n1. Blue\n2. Green\n</think>\n1. So What\n2. Naima",
         "Perhaps 1. Blue?\n<answer>\n1. So What\n2. Naima\n</answer>",
         'I suggest "So What" and "Naima" by Coltrane.',
+        "Title: So What\n\nTitle: Naima",
         "<ul><li>So What</li><li>Naima</li></ul>",
     ],
 )
