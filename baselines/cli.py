@@ -213,6 +213,27 @@ def reread(
     print_reread(_console(), run, read_again(run, rule, dataset))
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def cards(
+    context: typer.Context,
+    model: Annotated[str, typer.Option(help="A language model that `list` shows, such as causal_lm or openai_api.")],
+    out: Annotated[Path, typer.Option(help="JSON Lines file. A stopped command resumes there.")],
+    dataset: Annotated[
+        str, typer.Option("--dataset", "-d", help="Directory of a built dataset, or a name.")
+    ] = "musicrs",
+    pools: Annotated[str, typer.Option(help="Pool design, if the dataset has several.")] = "published",
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask for at most N titles, for a trial.")] = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Titles per batch.")] = 8,
+) -> None:
+    """Let a language model write one line of knowledge per title and subreddit, for the system `cards`.
+
+    `show MODEL` lists the options of a model. The lines depend on titles and subreddits only.
+    """
+    from .commands.cards import print_cards
+
+    print_cards(_console(), model, context.args, out, dataset, pools, limit, batch_size)
+
+
 @app.command("list")
 def list_systems() -> None:
     """List all systems, with the data they read, their requirements, and whether they can run here."""

@@ -21,6 +21,7 @@ SYSTEMS = {
     "lexical": "baselines.systems.lexical:Lexical",
     "minilm": "baselines.systems.minilm:MiniLM",
     "text_encoder": "baselines.systems.text_encoder:TextEncoder",
+    "cards": "baselines.systems.cards:Cards",
     "named": "baselines.systems.named:Named",
     "reranker": "baselines.systems.reranker:Reranker",
     "causal_lm": "baselines.systems.causal_lm:CausalLM",

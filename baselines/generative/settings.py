@@ -8,11 +8,13 @@ from typing import Literal
 
 from musicrs_metric.errors import UserError
 
+from ..audio_text.checkpoints import HELP
 from ..options import option
 
-ProtocolName = Literal["listwise", "titles", "constrained", "pointwise"]
+ProtocolName = Literal["listwise", "titles", "constrained", "pointwise", "generate_then_match"]
 # Former names of protocols. They still work, but no help shows them.
 RENAMED: dict[str, ProtocolName] = {"paper": "titles"}
+PROTOCOL_HELP = "protocol of the ranking: listwise, titles, constrained, pointwise, generate_then_match"
 Normalisation = Literal["mean", "sum", "pmi", "contrast"]
 
 
@@ -21,7 +23,7 @@ class GenerativeOptions:
     """Options of every generative system. A system with further options inherits from this class."""
 
     protocol: ProtocolName = option(  # noqa: RUF009
-        "listwise", "protocol of the ranking: listwise, titles, constrained, pointwise", aliases=RENAMED
+        "listwise", PROTOCOL_HELP, aliases=RENAMED
     )
     # A sum favours short titles, which has nothing to do with music. A mean over the tokens does not.
     normalisation: Normalisation = option(  # noqa: RUF009
@@ -34,7 +36,10 @@ class GenerativeOptions:
         "most seconds of audio per thread, shared evenly by its clips; [the most that fits every thread, up to 300]",
     )
     answer_tokens: int | None = option(
-        None, "most tokens of an answer; [as many as a whole ranking takes; titles: 512]"
+        None, "most tokens of an answer; [as many as a whole ranking takes; titles, generate_then_match: 512]"
+    )
+    match_weights: str | None = option(
+        None, f"generate_then_match: text encoder that matches titles, {HELP}; [all-MiniLM-L6-v2]"
     )
 
     def check(self) -> None:
@@ -49,5 +54,7 @@ class GenerativeOptions:
             raise UserError(f"--answer-tokens {self.answer_tokens}: expected at least 1")
         if self.normalisation != "mean" and self.protocol != "pointwise":
             raise UserError(f"--normalisation {self.normalisation}: needs --protocol pointwise; set it as well")
+        if self.match_weights is not None and self.protocol != "generate_then_match":
+            raise UserError("--match-weights: needs --protocol generate_then_match; set it as well")
         if self.answer_tokens is not None and self.protocol in ("constrained", "pointwise"):
             raise UserError(f"--answer-tokens: in {self.protocol} the candidates determine it; leave it out")

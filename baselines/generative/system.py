@@ -43,7 +43,7 @@ class Generative(System):
         super().__init__(options, context)
         options.check()
         self.language_model = self.make_language_model()
-        self.protocol: Protocol = make_protocol(options, context.modality, context.seed)
+        self.protocol: Protocol = make_protocol(options, context.modality, context.seed, context)
         if options.seconds is not None and not self.sends_audio:
             raise UserError(f"--seconds {options.seconds:g}: query_only uses no audio; leave it out")
         if self.protocol.is_bare and self.sends_audio:
@@ -86,9 +86,9 @@ class Generative(System):
 
     def run_facts(self) -> RunFacts:
         """Return the revision of the weights, the protocol and its prompt, and the plan of the clips."""
-        unlike = self._unlike_published()
+        unlike, weights = self._unlike_published(), self.protocol.weights
         return RunFacts(
-            model_revision=self.language_model.revision,
+            model_revision=self.language_model.revision + (f", matched by {weights}" if weights else ""),
             protocol=self.protocol.name,
             prompt_hash=self.protocol.prompt_hash,
             clip_plan=str(self.plan) if self.sends_audio else None,
@@ -129,6 +129,10 @@ class Generative(System):
     def throughput(self) -> str:
         """Return the tokens per second."""
         return f"{self._n_tokens / self._seconds:.1f} tokens/s" if self._seconds else ""
+
+    def close(self) -> None:
+        """Save what the protocol keeps for later runs."""
+        self.protocol.close()
 
     def cost(self, thread: Thread) -> float:
         """Return the tokens of prompt and answer; 0 if they exceed the context, so that these threads come last."""

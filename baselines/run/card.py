@@ -33,6 +33,9 @@ _NOT_IDENTITY = {
     "outcomes", "audio_coverage", "code_version", "wall_time_s", "hardware", "created_at", "extra",
 }  # fmt: skip
 
+# Options that later versions added. Left out at their default, they keep the hash of a run that is not finished.
+_ADDED = ("match_weights",)
+
 # Field with the names of the options that may differ, too.
 _PASSING = "passing_settings"
 # Field with their values in earlier sessions.
@@ -143,6 +146,9 @@ def identity(card: RunCard, passing: Collection[str] | None = None) -> dict[str,
 def identity_hash(card: RunCard) -> str:
     """Return a short hash of `identity`, which stays as it was before a protocol was renamed."""
     values = identity(card)
+    for name in _ADDED:
+        if values["settings"].get(name) is None:
+            values["settings"].pop(name, None)
     former = {new: old for old, new in RENAMED.items()}
     for holder in (values, values["settings"]):
         if holder.get("protocol") in former:

@@ -21,7 +21,7 @@ from ..audio_text.checkpoints import HELP, Checkpoint, with_weights
 from ..generative.audio_limits import AudioLimits
 from ..generative.language_model import Logprob, Prompt
 from ..generative.loading import choose_dtype, load_pretrained
-from ..generative.settings import RENAMED, Normalisation, ProtocolName
+from ..generative.settings import PROTOCOL_HELP, RENAMED, Normalisation, ProtocolName
 from ..generative.transformers_model import LocalGenerative, LocalOptions, TransformersModel
 from ..options import option
 from ..system import Context, Declaration
@@ -40,7 +40,7 @@ class CausalOptions(LocalOptions):
     """Options of `causal_lm`."""
 
     protocol: ProtocolName = option(  # noqa: RUF009
-        "pointwise", "protocol of the ranking: listwise, titles, constrained, pointwise", aliases=RENAMED
+        "pointwise", PROTOCOL_HELP, aliases=RENAMED
     )
     normalisation: Normalisation | None = option(  # type: ignore[assignment]  # noqa: RUF009
         None, "pointwise: mean, sum, pmi or contrast, see baselines.generative.protocols.pointwise; [contrast]"

@@ -30,7 +30,9 @@ from ..run.usage import Prices, amount, cut_prompt_facts, cut_prompt_lines, cut_
 from ..system import ALL_MODALITIES, Context, Declaration, Task
 
 _COUNTED = ("thread_id", "prompt_bytes", "tokens")
-_ITEMS: dict[ProtocolName, Mapping[str, str]] = {"listwise": {"type": "integer"}, "titles": {"type": "string"}}
+_ITEMS: dict[ProtocolName, Mapping[str, str]] = {
+    "listwise": {"type": "integer"}, "titles": {"type": "string"}, "generate_then_match": {"type": "string"}
+}  # fmt: skip
 
 
 def _extra_body(path: str) -> str:
@@ -44,7 +46,8 @@ class OpenAIOptions(GenerativeOptions):
 
     protocol: ProtocolName = option(  # noqa: RUF009
         "listwise",
-        "protocol of the ranking: listwise or titles; constrained and pointwise need a model in this process",
+        "protocol of the ranking: listwise, titles or generate_then_match; constrained and pointwise need a model in "
+        "this process",
         aliases=RENAMED,
     )
     base_url: str = option("http://127.0.0.1:8000/v1", "URL of the server, up to and with /v1", identity=False)
@@ -63,7 +66,7 @@ class OpenAIOptions(GenerativeOptions):
     timeout_s: float = option(600.0, "most seconds per attempt", identity=False)
     retries: int = option(6, "further attempts after the first", identity=False)
     answer_format: Literal["json", "text"] | None = option(
-        None, "json asks for structured output, if the server supports it; [listwise: json, titles: text]"
+        None, "json asks for structured output, if the server supports it; [listwise: json, others: text]"
     )
     audio: Literal["input_audio", "none"] = option("input_audio", "form of the clips; none for a model without audio")
     context: int = option(32_768, "most tokens of prompt, audio and answer together")
@@ -78,7 +81,8 @@ class OpenAIOptions(GenerativeOptions):
         if self.protocol not in _ITEMS:
             raise UserError(
                 f"--protocol {self.protocol}: needs a model in this process, because no server lets a caller restrict "
-                "its next token to the candidates, or reports their probabilities; use listwise or titles"
+                "its next token to the candidates, or reports their probabilities; use listwise, titles or "
+                "generate_then_match"
             )
         if not self.model_name:
             raise UserError("--model-name: missing; expected the name of the model on the server, see its /v1/models")

@@ -5,6 +5,8 @@ that the answer does not name. An answer may be lines (numbered, bulleted or bar
 or `>`, a table, JSON, HTML or XML; in a code fence, after thinking, with talk before and after; with titles, or, where
 the prompt asked for numbers, with identifiers such as `[11] > [3]`.
 
+`free_titles` reads titles that a model wrote from memory, without a pool.
+
 A piece of text names a candidate only as a whole, or up to a border such as a dash. Some of its words never do.
 """
 

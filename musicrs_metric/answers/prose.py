@@ -53,11 +53,16 @@ def _identifiers(text: str, candidates: Candidates) -> Iterator[Item]:
     return (Item(found[0], candidates.by_number(int(found[1]))) for found in _IDENTIFIER.finditer(text))
 
 
+def marked_pieces(text: str) -> Iterator[str]:
+    """Yield the pieces of a text in bold or quotes, without these marks."""
+    return (next(filter(None, found.groups())) for found in _MARKED.finditer(text))
+
+
 def _marked(text: str, candidates: Candidates) -> Iterator[Item]:
-    for found in _MARKED.finditer(text):
-        place = candidates.titles.whole(next(filter(None, found.groups())))
+    for piece in marked_pieces(text):
+        place = candidates.titles.whole(piece)
         if place is not None:
-            yield Item(bare(found[0]), place)
+            yield Item(bare(piece), place)
 
 
 def _pieces(text: str, candidates: Candidates) -> Iterator[Item]:

@@ -18,7 +18,7 @@ from .prose import invented, named_in_prose
 from .result import Item, Ledger, Reading
 from .scan import scan
 
-_REFUSAL = re.compile(
+REFUSAL = re.compile(
     r"\b(?:sorry|apologi[sz]e|as an ai\b|unable to|not able to"
     r"|(?:can(?:not|['’]?t| not)|could(?:n['’]t| not)|won['’]t|will not|do(?:n['’]t| not) have)\b)"
     r"|抱歉|无法|不能",
@@ -74,7 +74,7 @@ def read_answer(text: str, pool: Pool, *, numbered: bool, cut: bool) -> Reading:
         unknown=n_unknown,
         filled=len(pool) - len(places),
         truncated=cut or visible.is_open or found.is_open,
-        refusal=not places and not found.has_walk and _REFUSAL.search(answer) is not None,
+        refusal=not places and not found.has_walk and REFUSAL.search(answer) is not None,
     )
     is_empty = not visible.is_open and not any(map(str.isalnum, answer))
     return Reading(places, tuple(items), ledger, _outcome(ledger, is_empty))

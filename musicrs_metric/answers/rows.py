@@ -64,14 +64,16 @@ class Rows:
 
     def read(self, line: str) -> Row | None:
         """The line as a row of two candidates or more: under the separator by which it names most; None for others."""
-        best, most = None, (1, False)
+        best, most, by = None, (1, False), COUNT
         for kind, separator in SEPARATORS:
             if not separator.search(line):
                 continue
             for row in self._under(kind, separator, line):
                 key = (self._n_named(row), row.is_plain)
-                if key[0] > 1 and key > most and (best is None or key[0] > most[0]):
-                    best, most = row, key
+                # Identifiers that rise from 1, as in `[1] > [2]`, look like counts.
+                is_counted = best is not None and by is COUNT and kind == "chain"
+                if key[0] > 1 and key > most and (best is None or key[0] > most[0] or is_counted):
+                    best, most, by = row, key, separator
         if best is None and self._candidates.numbered and _NUMBERS_ONLY.fullmatch(line):
             pieces = re.findall(r"-?\d+", line)
             entries = [Entry(piece, first=int(piece), is_plain=True) for piece in pieces]

@@ -13,6 +13,7 @@ from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import Modality
 
 from ...data import query_of
+from ...system import Context
 from ..language_model import LanguageModel, Prompt
 from ..settings import GenerativeOptions, ProtocolName
 
@@ -62,6 +63,7 @@ class Protocol(ABC):
         options: Options of the system.
         modality: Data of a thread that the model gets.
         seed: Seed of the run.
+        context: Context of the system, with device and cache.
         name: Name in `--protocol`, and name of its prompt.
         is_scored: Whether continuations are scored.
         is_local: Whether it needs a model in this process (`LocalModel`).
@@ -71,6 +73,7 @@ class Protocol(ABC):
     options: GenerativeOptions
     modality: Modality
     seed: int
+    context: Context
 
     name: ClassVar[ProtocolName]
     is_local: ClassVar[bool] = False
@@ -91,6 +94,14 @@ class Protocol(ABC):
     def prompt_hash(self) -> str:
         """Return the sha256 of the prompt."""
         return prompts.load(self.name).sha256
+
+    @property
+    def weights(self) -> str:
+        """Return the revision of further weights that the protocol uses; empty for none."""
+        return ""
+
+    def close(self) -> None:  # noqa: B027 - most protocols have nothing to save
+        """Save data that outlives the run, such as caches."""
 
     def shown(self, thread: Thread) -> tuple[str, ...]:
         """Return the distinct candidates in the order of the prompt."""

@@ -21,12 +21,28 @@ def read_all(
         requests: At least one.
         form: Form of the list that the prompt asks for.
     """
+    completions = complete_all(language_model, requests)
+    return [
+        _read(protocol, request, completion, form) for request, completion in zip(requests, completions, strict=True)
+    ]
+
+
+def complete_all(language_model: LanguageModel, requests: Sequence[RankingRequest]) -> list[Completion]:
+    """Complete the prompts of each budget together.
+
+    Args:
+        language_model: The model.
+        requests: At least one.
+
+    Returns:
+        One completion per request, in order.
+    """
     completions: dict[int, Completion] = {}
     for budget in {request.budget for request in requests}:
         indices = [index for index, request in enumerate(requests) if request.budget == budget]
         answers = language_model.complete([requests[index].prompt for index in indices], budget)
         completions.update(zip(indices, answers, strict=True))
-    return [_read(protocol, request, completions[index], form) for index, request in enumerate(requests)]
+    return [completions[index] for index in range(len(requests))]
 
 
 def _read(protocol: Protocol, request: RankingRequest, completion: Completion, form: ListProtocol) -> RankedAnswer:

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-NAMES = ("listwise", "titles", "constrained", "pointwise")
+NAMES = ("listwise", "titles", "constrained", "pointwise", "generate_then_match")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,3 +103,15 @@ def test_an_answer_cut_in_its_final_list_gives_what_was_finished() -> None:
     text = "[1] Harbour Lights: bright\n[2] Slow Train: calm\n[3] Copper Sky: dark\n\nRanking: [3] > [1] > [1"
     reading = read_answer(text, Pool(NUMBERED), numbered=True, cut=True)
     assert (reading.places[:2], reading.outcome) == ((2, 0), "truncated")
+
+
+@pytest.mark.parametrize("tail", ["[5]", "[1]", "[5] > [7] > [100]", "[101]", " > ".join(["[100]"] * 50)])
+@pytest.mark.parametrize("before", ["", "Sure! Here it is:\n", "My ranking:\n"])
+def test_a_chain_in_pool_order_with_a_repeat_is_a_ranking(before: str, tail: str) -> None:
+    """The form `>` states an order. Identifiers that rise from 1 are no counts such as "1. This 2. That"."""
+    pool = Pool([f"Song {index}x" for index in range(100)])
+    chain = " > ".join(f"[{number}]" for number in range(1, 101))
+    reading = read_answer(f"{before}{chain} > {tail}", pool, numbered=True, cut=False)
+    assert reading.places == tuple(range(100))
+    assert reading.outcome == "repaired"
+    assert reading.ledger.repeated + reading.ledger.unknown == tail.count("[")
