@@ -244,6 +244,21 @@ def test_the_owner_reproduces_a_row(service: LeaderboardService, tmp_path: Path)
     assert other in {row["key"] for row in service.leaderboard(RowQuery())}
 
 
+def test_a_run_without_a_card_is_compared_by_its_rankings(service: LeaderboardService, tmp_path: Path) -> None:
+    """The command states what it did not compare; threads that only one of both has are differences."""
+    key, _ = send(service)
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(map(format_line, ranked(0))))
+    command = ["reproduce", key[:8], "--results", str(service.settings.results), "--run", str(file)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0
+    assert "found no run.json" in done.stderr
+    file.write_text("".join(map(format_line, [*ranked(0), Prediction("t3_z", ("Ash",))])))
+    done = CliRunner().invoke(app, command)
+    assert (done.exit_code, "thread t3_z: no prediction of the row" in done.output) == (1, True)
+    assert service.board.refresh().by_key[key].entry.note.reproduced_at == ""
+
+
 def test_a_run_on_other_data_reproduces_nothing(service: LeaderboardService, tmp_path: Path) -> None:
     """One line, and no status."""
     key, _ = send(service)
