@@ -13,10 +13,10 @@ from ..compare import HEADLINE, compare
 from ..intervals import BOOTSTRAP, BOOTSTRAP_SAMPLE, BOUNDED, RESAMPLES, SMALLEST_SAMPLE
 from ..paper.tables import PUBLISHED_FINGERPRINT, table1
 from ..runs.references import References
+from .by_genre import FIGURE_METRIC, by_genre_section
 from .cases import case_section, check_cases, choose
 from .coverage import coverage_section
 from .document import Document
-from .mrr import mrr_section
 from .related import related_section
 from .report_data import ReportData
 from .rq1 import modality_section
@@ -48,6 +48,7 @@ def build_report(
     *,
     cases: Sequence[str] = (),
     reported: bool | None = None,
+    metric: str = FIGURE_METRIC,
     seed: int = 0,
     resamples: int = RESAMPLES,
     partial: bool = False,
@@ -60,6 +61,7 @@ def build_report(
         dataset: The dataset of the runs.
         cases: Thread ids to show; chosen if empty.
         reported: Whether to add the figures of the paper. None: only if the dataset is the published one.
+        metric: Measure of the figure by genre.
         seed: Seed of all intervals and tests.
         resamples: Number of resamples of the threads, and of sign flips.
         partial: Whether to accept runs that lack predictions; these count as 0.
@@ -69,25 +71,27 @@ def build_report(
         The report.
 
     Raises:
-        UserError: No such dataset, run or thread; a file that is refused; runs on other data.
+        UserError: No such dataset, run, thread or measure; a file that is refused; runs on other data.
     """
     references = references_of(dataset, config_of(folders))
     check_cases(references, cases)
-    runs = read_runs(folders, references, seed=seed, resamples=resamples, partial=partial, step=step)
+    runs = read_runs(
+        folders, references, metrics=(*HEADLINE, metric), seed=seed, resamples=resamples, partial=partial, step=step
+    )
     step("comparing")
     threads = Threads(references)
     comparison = None
     if len(runs) > 1:
         comparison = compare([run.system for run in runs], HEADLINE, resamples=resamples, seed=seed)
     with_reported = references.fingerprint == PUBLISHED_FINGERPRINT if reported is None else reported
-    data = ReportData(references, threads.rows(), runs, comparison, with_reported, resamples, seed)
+    data = ReportData(references, threads.rows(), runs, comparison, with_reported, resamples, seed, metric)
     chosen = dict.fromkeys(cases, "as asked for") if cases else choose(data)
     last, sounds = case_section(data, chosen, {thread_id: threads.clips(thread_id) for thread_id in chosen})
     sections = [
         systems_section(data),
         table_section(data),
         coverage_section(data),
-        mrr_section(data),
+        by_genre_section(data),
         modality_section(data),
         paradigm_section(data),
         genre_section(data),

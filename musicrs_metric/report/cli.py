@@ -33,6 +33,7 @@ def report(
             show_default=False,
         ),
     ] = None,
+    metric: Annotated[str, typer.Option(help="Measure of Figure 4, by genre and system, such as recall@20.")] = "mrr",
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and tests.")] = 0,
     resamples: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of resamples.")] = RESAMPLES,
     partial: Annotated[
@@ -56,7 +57,7 @@ def report(
             progress.update(task, description=what, advance=1)
 
         built = build_report(
-            runs, dataset, cases=case or (), reported=reported, seed=seed, resamples=resamples, partial=partial,
+            runs, dataset, cases=case or (), reported=reported, metric=metric, seed=seed, resamples=resamples, partial=partial,
             step=step,
         )  # fmt: skip
         files = write_report(built, out, step)

@@ -27,6 +27,7 @@ class ReportData:
         reported: Whether the report adds the figures of the paper.
         resamples: Number of resamples of every interval.
         seed: Seed of every interval.
+        figure_metric: Measure of the figure by genre.
     """
 
     references: References
@@ -36,6 +37,7 @@ class ReportData:
     reported: bool
     resamples: int
     seed: int
+    figure_metric: str = "mrr"
 
     @property
     def published(self) -> bool:

@@ -61,6 +61,7 @@ def read_runs(
     folders: Sequence[Path],
     references: References,
     *,
+    metrics: Sequence[str] = HEADLINE,
     seed: int,
     resamples: int,
     partial: bool = False,
@@ -71,6 +72,7 @@ def read_runs(
     Args:
         folders: Folders with `run.json` and `predictions.jsonl`.
         references: The dataset of the runs.
+        metrics: Measures of the report.
         seed: Seed of the intervals.
         resamples: Number of resamples of the intervals.
         partial: Whether to accept runs that lack predictions; these count as 0.
@@ -85,7 +87,7 @@ def read_runs(
     loaded = []
     for folder in folders:
         step(f"reading {folder.name}")
-        run = load_runs([folder], references, HEADLINE)[0]
+        run = load_runs([folder], references, metrics)[0]
         assert run.card is not None  # noqa: S101 - `config_of` has seen it
         n_missing = int(run.system.table.hits.missing.sum())
         if n_missing and not partial:

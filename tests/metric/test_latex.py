@@ -15,8 +15,11 @@ from musicrs_metric.base.renderers.latex import latex_tables
 from musicrs_metric.base.tables import Cell, Part, Row, Table, cell, columns, row
 from musicrs_metric.citation import BIBTEX, SOFTWARE_BIBTEX
 from musicrs_metric.cli import app
+from musicrs_metric.report.build import build_report
 from musicrs_metric.runs.score_tables import paper_sentence, paper_tables
 from musicrs_metric.scoring import score
+
+from .report_toy import write_toy
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = r"""\documentclass[%s]{article}
@@ -91,6 +94,25 @@ def test_score_with_genres_fits(tmp_path: Path, layout: str) -> None:
     scores = score(pools, [["a"]] * n, pools, groups={"genre": labels}, resamples=100)
     log = compile_latex(latex_tables(paper_tables(scores, NAMES[0])), tmp_path, layout)
     assert "Overfull \\hbox" not in log
+
+
+@pytest.mark.parametrize("layout", ["", "twocolumn"])
+def test_report_fits(tmp_path: Path, layout: str) -> None:
+    """The tables of `report`, also those of the paper with their signs, among them the tables by genre."""
+    toy = write_toy(tmp_path)
+    report = build_report(toy.runs, toy.dataset, reported=True, metric="recall@10", resamples=50)
+    text = latex_tables(report.document.tables())
+    log = compile_latex(text, tmp_path, layout)
+    assert not re.search(r"Overfull \\hbox|Float too large|undefined|multiply", log)
+    assert r"\label{tab:by-genre-recall20-ndcg20-in}" in text
+    assert "△" not in text
+
+
+def test_a_wide_table_spans_both_columns() -> None:
+    """Scaled to one of two columns it would be too small to read."""
+    wide, narrow, _ = tables()
+    assert r"\begin{table*}" in latex_tables([wide])
+    assert r"\begin{table}" in latex_tables([narrow])
 
 
 def test_sentence() -> None:

@@ -15,10 +15,10 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.errors import UserError
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.report.build import Report, build_report
+from musicrs_metric.report.by_genre import ticks
 from musicrs_metric.report.cases import judge
 from musicrs_metric.report.coverage import bins
 from musicrs_metric.report.document import Block, Case, Figure, Text
-from musicrs_metric.report.mrr import ticks
 from musicrs_metric.runs.references import load_references
 
 from .report_toy import COUNT_RANKS, NAME, Toy, write_run, write_toy
@@ -164,6 +164,18 @@ def test_figure_4_draws_chance_and_intervals(report: Report) -> None:
     assert panel.line == pytest.approx(sum((40 - r) / (r * 40 * 39 / 2) for r in range(1, 40)))
     assert panel.series[0].values[-1] == pytest.approx(1 / 30)
     assert all(low is not None for low in panel.series[0].low)
+
+
+def test_figure_4_of_another_measure(toy: Toy) -> None:
+    """By hand: recall@2 of the second run is 1, 1, 0, 1, 1, 0; a random order of 40 reaches 2/40."""
+    built = build_report(toy.runs, toy.dataset, metric="recall@2", resamples=RESAMPLES)
+    (figure,) = (block for block in blocks(built, "figure-4") if isinstance(block, Figure))
+    assert figure.caption.startswith("Recall@2 by genre and system")
+    assert figure.panels[0].line == pytest.approx(1 / 20)
+    assert figure.panels[0].series[0].values[1] == pytest.approx(4 / 6)
+    assert [row.cells[1].parts[0].text for row in figure.data.rows] == ["5.00", "58.33", "66.67", "0.00"]
+    with pytest.raises(UserError, match="unknown metric 'recal@20'"):
+        build_report(toy.runs, toy.dataset, metric="recal@20", resamples=RESAMPLES)
 
 
 @pytest.mark.parametrize(

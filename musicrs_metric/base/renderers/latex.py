@@ -22,18 +22,24 @@ _ESCAPES = str.maketrans({
     "≥": r"$\geq$",
     "×": r"$\times$",
     "→": r"$\to$",
+    # Arrows for the filled triangles: plain LaTeX has the open ones only.
+    "▲": r"$\uparrow$",
+    "▼": r"$\downarrow$",
+    "△": r"$\bigtriangleup$",
+    "▽": r"$\bigtriangledown$",
     **{char: f"\\{char}" for char in "&%$#_{}"},
 })  # fmt: skip
 _PREAMBLE = "% needs \\usepackage{booktabs,graphicx} and, for quotes, \\usepackage[T1]{fontenc}\n"
 _LONG_WORD, _CHUNK = 24, 8
+_WIDE = 90  # characters, of which one of two columns holds about half; `table*` spans both
 _EMPHASIS = {"": "{}", "best": r"\textbf{{{}}}", "tied": r"\underline{{{}}}"}
 
 
 def latex_tables(tables: Iterable[Table]) -> str:
     r"""Write tables for LaTeX: the best value in `\textbf`, values tied with it in `\underline`.
 
-    A table that is wider than its column is scaled down to it, so that the same text fits one and two columns. The
-    label is made of the caption: `\ref{tab:against-chance}`.
+    A table that is wider than its column is scaled down to it, so that the same text fits one and two columns. A wide
+    table spans both columns. The label is made of the caption: `\ref{tab:against-chance}`.
 
     Args:
         tables: The tables.
@@ -49,9 +55,10 @@ def latex_tables(tables: Iterable[Table]) -> str:
 def _table(table: Table, label: str) -> str:
     alignment = "".join(column.align[0] for column in table.columns)
     notes = [rf"\par\footnotesize {_breakable(note)}" for note in table.notes]
+    environment = "table*" if _n_characters(table) > _WIDE else "table"
     return "\n".join(
         [
-            r"\begin{table}",
+            rf"\begin{{{environment}}}",
             r"\centering",
             *_size(len(table.rows)),
             rf"\caption{{{_caption(table.caption)}}}",
@@ -66,10 +73,25 @@ def _table(table: Table, label: str) -> str:
             r"\end{tabular}}",
             *([r"\par\raggedright"] if notes else []),
             *notes,
-            r"\end{table}",
+            rf"\end{{{environment}}}",
             "",
         ]
     )
+
+
+def _n_characters(table: Table) -> int:
+    """Return the characters of the widest line, about."""
+    rows = [row.cells for row in table.rows if row.role != "heading"]
+    widths = [
+        max(len(column.text), *(_cell_width(cells[i]) for cells in rows if i < len(cells)), 0)
+        for i, column in enumerate(table.columns)
+    ]
+    return sum(widths) + 2 * len(widths)
+
+
+def _cell_width(cell: Cell) -> int:
+    text = " / ".join(part.text + part.sign for part in cell.parts)
+    return max(len(text), *(len(line) for line in cell.detail.splitlines()), 0)
 
 
 def _size(n_rows: int) -> list[str]:

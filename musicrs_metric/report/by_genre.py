@@ -1,4 +1,4 @@
-"""Figure 4: MRR of every system in every genre, with intervals, and chance as a line."""
+"""Figure 4: one measure of every system in every genre, with intervals, and chance as a line."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from .document import Figure, Panel, Section, Series
 from .report_data import ReportData, scores_on
 from .runs import ReportRun
 
-METRIC = "mrr"
+FIGURE_METRIC = "mrr"  # as in the paper
 _LABEL = 40  # characters
 _STEPS = (1, 2, 5, 10)
 
 
-def mrr_section(data: ReportData) -> Section:
+def by_genre_section(data: ReportData) -> Section:
     """Build the section."""
-    runs, columns = data.runs, [OVERALL, *data.genres]
+    runs, columns, metric = data.runs, [OVERALL, *data.genres], data.figure_metric
+    name = "mean reciprocal rank" if metric == FIGURE_METRIC else numbers.METRICS.get(metric, metric)
     drawn = [
         value
         for run in runs
         for genre in columns
-        for value in (scores_on(run, genre).values[METRIC], *((scores_on(run, genre).interval or {}).get(METRIC) or ()))
+        for value in (scores_on(run, genre).values[metric], *((scores_on(run, genre).interval or {}).get(metric) or ()))
     ]
     marks = ticks(drawn)
     figure = Figure(
         name="figure-4",
-        caption="Mean reciprocal rank by genre and system, in per cent, with 95 % intervals. The dashed line "
+        caption=f"{name[0].upper()}{name[1:]} by genre and system, in per cent, with 95 % intervals. The dashed line "
         "is chance: the exact expectation of a random ranking of the same pools.",
         style="dots",
         panels=tuple(_panel(data, runs, genre, marks) for genre in columns),
@@ -37,15 +38,15 @@ def mrr_section(data: ReportData) -> Section:
         legend=tuple(dict.fromkeys(_group(run) for run in runs)),
         data=_table(data, columns),
     )
-    return Section("figure-4", "Figure 4: mean reciprocal rank by genre and system", (figure,))
+    return Section("figure-4", f"Figure 4: {name} by genre and system", (figure,))
 
 
 def _panel(data: ReportData, runs: Sequence[ReportRun], genre: str, marks: tuple[float, ...]) -> Panel:
     scores = [scores_on(run, genre) for run in runs]
-    bounds = [(of_run.interval or {}).get(METRIC) for of_run in scores]
+    bounds = [(of_run.interval or {}).get(data.figure_metric) for of_run in scores]
     series = Series(
         "",
-        tuple(of_run.values[METRIC] for of_run in scores),
+        tuple(of_run.values[data.figure_metric] for of_run in scores),
         low=tuple(None if bound is None else bound[0] for bound in bounds),
         high=tuple(None if bound is None else bound[1] for bound in bounds),
     )
@@ -56,7 +57,7 @@ def _panel(data: ReportData, runs: Sequence[ReportRun], genre: str, marks: tuple
         ticks=marks,
         tick_texts=tuple(numbers.quantity(mark * 100) for mark in marks),
         groups=tuple(_group(run) for run in runs),
-        line=data.chance(genre).get(METRIC),
+        line=data.chance(genre).get(data.figure_metric),
     )
 
 
@@ -71,21 +72,26 @@ def _group(run: ReportRun) -> str:
 
 def _table(data: ReportData, columns: Sequence[str]) -> Table:
     chance = Row(
-        (cell("chance"), *(cell(numbers.percent(data.chance(genre).get(METRIC))) for genre in columns)), "chance"
+        (cell("chance"), *(cell(numbers.percent(data.chance(genre).get(data.figure_metric))) for genre in columns)),
+        "chance",
     )
     lines = []
     for run in data.runs:
         scores_by_column = [scores_on(run, genre) for genre in columns]
         cells = [
             Cell(
-                (Part(numbers.percent(scores.values[METRIC])),),
-                numbers.percent_bounds((scores.interval or {}).get(METRIC)),
+                (Part(numbers.percent(scores.values[data.figure_metric])),),
+                numbers.percent_bounds((scores.interval or {}).get(data.figure_metric)),
             )
             for scores in scores_by_column
         ]
         lines.append(Row((cell(run.label), *cells)))
     heads = (Column("System", "left"), *(Column(genre) for genre in columns))
-    return Table("MRR in per cent, with 95 % intervals below.", heads, (chance, *lines))
+    return Table(
+        f"{numbers.METRICS.get(data.figure_metric, data.figure_metric)} in per cent, with 95 % intervals below.",
+        heads,
+        (chance, *lines),
+    )
 
 
 def ticks(values: Iterable[float | None], *, most: int = 5) -> tuple[float, ...]:
