@@ -80,8 +80,8 @@ def group_labels(references: References, by: Sequence[str]) -> dict[str, list[st
         for dialogue, label in zip(references.groups[DIALOGUE], references.groups[column], strict=True):
             if of_dialogue.setdefault(dialogue, label) != label:
                 raise UserError(
-                    f"--by {plain(column)}: differs within dialogue {plain(dialogue)}, and a comparison pairs "
-                    f"dialogues; expected a column with one label per dialogue. `score --by` takes any column"
+                    f"column {plain(column)}: differs within dialogue {plain(dialogue)}, and comparisons, reports and "
+                    "leaderboards draw dialogues; expected one label per dialogue. `score --by` takes any column"
                 )
         labels[column] = list(of_dialogue.values())
     return labels

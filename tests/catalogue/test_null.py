@@ -7,13 +7,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from musicrs_metric.catalogue.compare import unit_table
+from musicrs_metric.catalogue.compare import group_labels, unit_table
 from musicrs_metric.catalogue.corpus import DIALOGUE, TURN, Corpus
 from musicrs_metric.catalogue.items import Catalogue, Item
 from musicrs_metric.catalogue.judge import judge_rankings
 from musicrs_metric.catalogue.measures import catalogue_table
 from musicrs_metric.catalogue.null import DialogueNull, run_null
+from musicrs_metric.errors import UserError
 from musicrs_metric.hits import hits_from_strings
+from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.references import References
 from musicrs_metric.scoring import ThreadTable, thread_table
 
@@ -116,10 +118,11 @@ def test_systems_without_information_are_rarely_above_chance() -> None:
     """400 systems that keep one random order per dialogue: at most 2.5 % are above chance, and as many below."""
     corpus = catalogue_corpus()
     rng, n = np.random.default_rng(5), len(corpus)
-    ids = [item.id for item in corpus.catalogue.items]
+    # One id per cluster: a random order of all ids ranks clusters of two ids higher than a random order of clusters.
+    ids = list({code: name for name, code in corpus.catalogue.codes.items()}.values())
     verdicts = []
     for _ in range(400):
-        orders = {name: rng.permutation(ids).tolist() for name in set(corpus.groups[DIALOGUE])}
+        orders = {name: rng.permutation(ids).tolist() for name in dict.fromkeys(corpus.groups[DIALOGUE])}
         rankings = [orders[name] for name in corpus.groups[DIALOGUE]]
         table = catalogue_table(judge_rankings(rankings, corpus.ground_truth, corpus.known, corpus.catalogue).hits, 10)
         mean = unit_table(table, corpus)
@@ -141,3 +144,27 @@ def test_missing_turns_score_0_in_system_and_draws() -> None:
     assert verdicts["macro"]["recall@1"] == verdicts["micro"]["recall@1"] == "above"
     nothing = table_on(references, [None] * 18)
     assert run_null(nothing, references).verdicts(nothing.values) == {}
+
+
+def test_rows_of_a_board_are_dialogues() -> None:
+    """Five dialogues of three turns, all right: n is 5, the interval is that of five values, and the verdict is at."""
+    from space.board.data import PoolDesign
+    from space.board.judging import judge
+
+    references = pools(["ab"] * 15, ["a"] * 15, [3] * 5)
+    design = PoolDesign("published", references, ("query_only",))
+    judged = judge([Prediction(name, ("a", "b")) for name in references.thread_ids], design)
+    assert (judged.scores.n, design.chance.n) == (5, 5)
+    assert judged.scores.verdict("recall@1") == "at"
+    assert judged.alone.chance[0] is not None
+    assert judged.alone.chance[0].verdict == "at"
+    assert judged.scores.interval is not None
+    assert judged.scores.interval["recall@1"][0] == pytest.approx(0.025**0.2, abs=1e-9)
+
+
+def test_labels_that_differ_within_a_dialogue_are_refused() -> None:
+    """A genre per turn cannot group dialogues."""
+    references = pools(["ab"] * 2, ["a"] * 2, [2])
+    references.groups["genre"][1] = "Jazz"
+    with pytest.raises(UserError, match="genre: differs within dialogue d0"):
+        group_labels(references, ["genre"])
