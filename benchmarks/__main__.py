@@ -12,6 +12,7 @@ from importlib import import_module
 NAMES = (
     "scoring",
     "places",
+    "catalogue",
     "evaluate_module",
     "comparing",
     "simulations",

@@ -28,7 +28,13 @@ class Contender:
 
 
 def compare(
-    title: str, contenders: Sequence[Contender], make: Callable[[], Any], *, rounds: int, targets: dict[str, float]
+    title: str,
+    contenders: Sequence[Contender],
+    make: Callable[[], Any],
+    *,
+    rounds: int,
+    targets: dict[str, float],
+    clock: Callable[[], float] = perf_counter,
 ) -> dict[str, float]:
     """Time all contenders in turns and print how many times as long as the first each takes.
 
@@ -38,6 +44,7 @@ def compare(
         make: Makes the input; called before every single measurement.
         rounds: Turns of each contender.
         targets: Name to the most that its ratio may be, shown beside it.
+        clock: Returns seconds.
 
     Returns:
         Name to the median over the rounds of its time divided by that of the first contender in the same round.
@@ -47,9 +54,9 @@ def compare(
         for contender in contenders:
             prepared = contender.prepare(make())
             gc.collect()
-            start = perf_counter()
+            start = clock()
             result = contender.run(prepared)
-            seconds[contender.name].append(perf_counter() - start)
+            seconds[contender.name].append(clock() - start)
             del prepared, result
     unit = seconds[contenders[0].name]
     ratios = {name: median(t / u for t, u in zip(times, unit, strict=True)) for name, times in seconds.items()}

@@ -140,6 +140,8 @@ def build(
     typer.echo(f"{len(threads)} threads -> {folder}")
     if install and about.loads_as == DEFAULT_DATASET:
         typer.echo(install_dataset(folder))
+    elif install and corpus is not None:
+        typer.echo(f"not installed: name this folder with --dataset {folder}")
     elif install:
         typer.echo(f"not installed; `python -m musicrs_dataset install {folder}` gives it the name {DEFAULT_DATASET}")
 

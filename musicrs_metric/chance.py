@@ -30,6 +30,11 @@ VERDICT_RULE = (
     "(exact null distribution, two-sided level 5 %, not corrected for several systems)"
 )
 
+DIALOGUE_RULE = (
+    "above or below chance: random orders, one per dialogue for all its turns, score as high, or as low, with a "
+    "probability of at most 2.5 % (simulated, two-sided level 5 %, not corrected for several systems)"
+)
+
 
 def chance(hits: Hits, k: tuple[int, ...] = DEFAULT_K) -> dict[str, Floats] | None:
     """Return the expected value of every measure for a uniformly random order of each thread's whole pool.

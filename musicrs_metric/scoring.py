@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from .chance import VERDICT_RULE, Verdict, ceiling, chance, pools_of, verdict
+from .chance import DIALOGUE_RULE, VERDICT_RULE, ChanceTest, Verdict, ceiling, chance, pools_of, verdict
 from .hits import Hits, hits_from_strings
 from .intervals import CONFIDENCE, RESAMPLES, mean_intervals, standard_error, why_no_interval
 from .measures import DEFAULT_K, Floats, check_cutoffs, measure, measure_names
@@ -27,12 +27,14 @@ class Answered:
         values: Measure name to mean; None if there is no such thread.
         chance: Exact expectation of a random ranking of the same threads, same keys.
         pools: The kinds of pools of these threads.
+        verdicts: Measure to verdict, of rows with a null distribution of their own; None for the rule of the pools.
     """
 
     n: int
     values: dict[str, float | None]
     chance: dict[str, float | None]
     pools: Pools
+    verdicts: dict[str, Verdict | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,16 @@ class Scores:
         method: str | None = self.settings.get("interval_method")
         return method
 
+    @property
+    def unit(self) -> str:
+        """Return what `n` counts: "thread", or "dialogue" if the threads are turns."""
+        return "thread" if self.answered is None or self.answered.verdicts is None else "dialogue"
+
+    @property
+    def verdict_rule(self) -> str:
+        """Return the rule of the verdicts, in words."""
+        return VERDICT_RULE if self.unit == "thread" else DIALOGUE_RULE
+
     def verdict(self, measure: str) -> Verdict | None:
         """Return the verdict of a measure against chance, on the threads that have a prediction.
 
@@ -88,7 +100,11 @@ class Scores:
         Returns:
             "above", "at" or "below" by `musicrs_metric.chance.VERDICT_RULE`; None without pools or predictions.
         """
-        return None if self.answered is None else verdict(measure, self.answered.values[measure], self.answered.pools)
+        if self.answered is None:
+            return None
+        if self.answered.verdicts is not None:
+            return self.answered.verdicts[measure]
+        return verdict(measure, self.answered.values[measure], self.answered.pools)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types.
@@ -102,7 +118,7 @@ class Scores:
         flat["interval_reason"] = self.interval_reason
         flat["verdict"] = None if self.answered is None else {name: self.verdict(name) for name in self.values}
         flat["verdict_n"] = None if self.answered is None else self.answered.n
-        flat |= self.settings | {"verdict_rule": VERDICT_RULE}
+        flat |= self.settings | {"verdict_rule": self.verdict_rule}
         for grouping, groups in self.by.items():
             flat[f"by_{grouping}"] = {group: scores._group_dict() for group, scores in groups.items()}
         return flat
@@ -136,6 +152,13 @@ class Scores:
         return {key: value for key, value in self.to_dict().items() if key not in shared}
 
 
+class NullRule(Protocol):
+    """A null distribution of means of rows that are no single threads, such as dialogues."""
+
+    def test(self, name: str, mean: float | None, chosen: npt.NDArray[np.bool_]) -> ChanceTest | None:
+        """Test the mean of a measure over the chosen rows."""
+
+
 @dataclass(frozen=True)
 class ThreadTable:
     """Values of every measure for every thread, before any mean.
@@ -146,6 +169,7 @@ class ThreadTable:
         values: Measure name to shape (n,).
         chance: Chance levels, same keys; None without pools.
         ceiling: Ceilings, same keys.
+        null: Null distribution of the rows; None for that of their pools.
     """
 
     hits: Hits
@@ -153,6 +177,7 @@ class ThreadTable:
     values: dict[str, Floats]
     chance: dict[str, Floats] | None
     ceiling: dict[str, Floats]
+    null: NullRule | None = None
 
 
 def thread_table(hits: Hits, k: int | Iterable[int] = DEFAULT_K) -> ThreadTable:
@@ -263,7 +288,7 @@ class _Columns:
     def __init__(
         self, table: ThreadTable, names: list[str], empty: Empty, confidence: float | None, resamples: int, seed: int
     ) -> None:
-        self.hits, self.names, self.empty = table.hits, names, empty
+        self.hits, self.names, self.empty, self.null = table.hits, names, empty, table.null
         self.confidence, self.resamples, self.seed = confidence, resamples, seed
         self.settings = {"empty": empty, "k": list(table.k), "confidence": confidence}
         self.values = np.stack([table.values[name] for name in names], axis=1)
@@ -303,10 +328,14 @@ class _Columns:
 
     def _answered(self, threads: npt.NDArray[np.bool_]) -> Answered | None:
         pools = pools_of(self.hits, threads)
-        if self.chance is None or pools is None:
+        if self.chance is None or (pools is None and self.null is None):
             return None
-        means = self._means(self.values[threads]), self._means(self.chance[threads])
-        return Answered(int(threads.sum()), *means, pools)
+        values, levels = self._means(self.values[threads]), self._means(self.chance[threads])
+        verdicts: dict[str, Verdict | None] | None = None
+        if self.null is not None:
+            tests = [self.null.test(name, value, threads) for name, value in values.items()]
+            verdicts = {name: test and test.verdict for name, test in zip(values, tests, strict=True)}
+        return Answered(int(threads.sum()), values, levels, pools or (), verdicts)
 
     def _means(self, values: Floats) -> dict[str, float | None]:
         if not len(values):

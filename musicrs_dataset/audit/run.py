@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from statistics import mean, stdev
 
+from musicrs_metric.catalogue.compare import dialogue_table
+from musicrs_metric.catalogue.corpus import DIALOGUE
 from musicrs_metric.errors import UserError
-from musicrs_metric.scoring import Empty, Scores, score
+from musicrs_metric.hits import hits_from_strings
+from musicrs_metric.scoring import Empty, Scores, summarise, thread_table
 
 from ..pools.files import fingerprint_of
 from ..records import Thread
@@ -80,12 +83,16 @@ def _try(adversary: Adversary, threads: Sequence[Thread], seeds: int, empty: Emp
 
 
 def _score(threads: Sequence[Thread], weights: Weights, seed: int | None, empty: Empty) -> Scores:
-    return score(
+    hits = hits_from_strings(
         rankings(threads, weights, seed),
         [thread.ground_truth for thread in threads],
         [thread.candidates for thread in threads],
-        k=CUTOFF, empty=empty, confidence=None,
-    )  # fmt: skip
+    )
+    table = thread_table(hits, CUTOFF)
+    dialogues = [label for thread in threads for column, label in thread.columns if column == DIALOGUE]
+    # Turns of one dialogue share their goal, so a standard error counts dialogues.
+    units = dialogue_table(table, dialogues, empty) if dialogues else table
+    return summarise(units, empty=empty, confidence=None)
 
 
 def _effect(name: str, runs: Sequence[Scores]) -> EffectSize:

@@ -33,12 +33,11 @@ from ..records import Link, Thread
 from ..sources import About
 from ..youtube import start_seconds, video_id
 from .files import sha256_of
-from .record import CatalogueSource, PoolSource, Turn
+from .record import UNLABELLED, CatalogueSource, PoolSource, Turn
 
 _FIELDS = {"thread_id", "dialogue", "turn", "query", "ground_truth", "candidates", "catalogue", "known", "links"}
 _TEXTS = {"genre", "subreddit", "post"}
 _RESERVED = (set(STANDARD_COLUMNS) | {"macro"}) - _FIELDS - _TEXTS
-UNLABELLED = "Unlabelled"
 
 
 def read_own(path: Path) -> CatalogueSource | PoolSource:

@@ -11,6 +11,9 @@ from musicrs_metric.catalogue.items import Catalogue
 from ..records import Thread
 from ..sources import About
 
+UNLABELLED = "Unlabelled"
+"""Genre of threads without one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:

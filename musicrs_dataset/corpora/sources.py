@@ -12,6 +12,7 @@ from .record import CatalogueSource, PoolSource
 
 READERS = {
     "cpcd": "musicrs_dataset.corpora.cpcd:read_cpcd",
+    "cpcd-search": "musicrs_dataset.corpora.cpcd:read_cpcd_search",
     "challenge2026": "musicrs_dataset.corpora.challenge2026:read_challenge2026",
     "inspired": "musicrs_dataset.corpora.he2023:read_inspired",
     "redial": "musicrs_dataset.corpora.he2023:read_redial",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,20 +12,26 @@ from ..errors import UserError, plain, show
 from ..hits import Hits
 from ..measures import DEFAULT_K, check_cutoffs
 from ..runs.references import References
-from ..runs.run_card import RunCard
 from ..scoring import Empty, ThreadTable
-from .corpus import DIALOGUE, Corpus
+from .corpus import DIALOGUE
 from .measures import LABELS
-from .read import judged_table
+from .null import run_null
 from .scores import per_dialogue
 
 CATALOGUE_HEADLINE = ("recall@20", "ndcg@20", "mrr@20")
 
 
+def unit_table(table: ThreadTable, references: References, empty: Empty = "zero") -> ThreadTable:
+    """Return the table whose rows intervals and tests draw: one row per dialogue if threads are turns, else `table`."""
+    if DIALOGUE not in references.groups:
+        return table
+    return replace(dialogue_table(table, references.groups[DIALOGUE], empty), null=run_null(table, references, empty))
+
+
 def dialogue_table(table: ThreadTable, dialogues: Sequence[str], empty: Empty = "zero") -> ThreadTable:
     """Average a table of turns per dialogue.
 
-    The result has no pools, because the verdict against chance holds for single rankings only. It keeps chance levels.
+    The result has no pools, because a random order of one dialogue has no closed form. It keeps chance levels.
 
     Args:
         table: Values of n turns.
@@ -74,8 +80,8 @@ def group_labels(references: References, by: Sequence[str]) -> dict[str, list[st
         for dialogue, label in zip(references.groups[DIALOGUE], references.groups[column], strict=True):
             if of_dialogue.setdefault(dialogue, label) != label:
                 raise UserError(
-                    f"--by {plain(column)}: differs within dialogue {plain(dialogue)}, and a comparison pairs "
-                    f"dialogues; expected a column with one label per dialogue. `score --by` takes any column"
+                    f"column {plain(column)}: differs within dialogue {plain(dialogue)}, and comparisons, reports and "
+                    "leaderboards draw dialogues; expected one label per dialogue. `score --by` takes any column"
                 )
         labels[column] = list(of_dialogue.values())
     return labels
@@ -97,22 +103,3 @@ def cutoffs_for(metrics: Iterable[str], references: References) -> tuple[int, ..
             raise UserError(f"unknown metric {show(metric)} for {references.name}; expected one of {kinds}")
         cutoffs.append(int(match[1]))
     return check_cutoffs(cutoffs or DEFAULT_K)
-
-
-def judged_dialogues(
-    path: Path, references: References, cutoffs: tuple[int, ...], empty: Empty
-) -> tuple[RunCard | None, ThreadTable, tuple[str, ...]]:
-    """Read a run and average its measures per dialogue.
-
-    Returns:
-        The run card, the table, and sentences about the run.
-
-    Raises:
-        UserError: The file is refused, or the run was made on other data.
-    """
-    from ..runs.read import read_run
-
-    card, predictions = read_run(path, references)
-    table, notes = judged_table(predictions, references, cutoffs)
-    of_catalogue = 1 if isinstance(references, Corpus) else 0  # the first note describes the catalogue, not the run
-    return card, dialogue_table(table, references.groups[DIALOGUE], empty), notes[of_catalogue:]

@@ -91,7 +91,9 @@ class _Scratch:
         relevant = {self.codes.get(item, item) for item in relevant_ids} - known
         known_cells = [code for code in known if isinstance(code, int)]
         relevant_cells = [code for code in relevant if isinstance(code, int)]
-        cells, n_unknown = self._cells(ranking)
+        sizes = (len(relevant), len(relevant_cells), self.n - len(known_cells))
+        cells, n_unknown, strangers = self._cells(ranking)
+        known_cells += [cell for item, cell in strangers.items() if item in known]
         self.marks[known_cells], self.marks[relevant_cells] = _KNOWN, _RELEVANT
         marks = self.marks[cells]
         self.marks[known_cells] = self.marks[relevant_cells] = _NOTHING
@@ -102,13 +104,12 @@ class _Scratch:
         marks = marks[is_first]
         marks = marks[marks != _KNOWN]
         n_duplicate = len(cells) - int(np.count_nonzero(is_first))
-        sizes = (len(relevant), len(relevant_cells), self.n - len(known_cells))
         return np.flatnonzero(marks == _RELEVANT) + 1, (*sizes, n_unknown, n_duplicate, len(marks))
 
-    def _cells(self, ranking: Sequence[str]) -> tuple[Ints, int]:
+    def _cells(self, ranking: Sequence[str]) -> tuple[Ints, int, dict[str, int]]:
         cells = np.fromiter(map(self.codes.get, ranking, repeat(-1)), dtype=np.int64, count=len(ranking))
         positions = np.flatnonzero(cells < 0)
         strangers: dict[str, int] = {}
         for position in positions.tolist():
-            cells[position] = self.n + strangers.setdefault(ranking[position], len(strangers))
-        return cells, len(positions)
+            cells[position] = strangers.setdefault(ranking[position], self.n + len(strangers))
+        return cells, len(positions), strangers

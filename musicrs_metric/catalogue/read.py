@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..chance import DIALOGUE_RULE, Verdict
 from ..errors import UserError, count, plain, show, some
 from ..hits import hits_from_strings
 from ..intervals import CONFIDENCE, RESAMPLES
@@ -19,6 +21,7 @@ from .corpus import DIALOGUE, Corpus
 from .items import Catalogue
 from .judge import JudgedRankings, judge_rankings
 from .measures import CATALOGUE_K, catalogue_table
+from .null import run_null
 from .scores import DialogueScores, dialogue_scores
 
 if TYPE_CHECKING:
@@ -48,6 +51,11 @@ class ScoredDialogues:
     missing: tuple[str, ...]
     notes: tuple[str, ...]
 
+    @cached_property
+    def verdicts(self) -> dict[str, dict[str, Verdict]]:
+        """Verdicts against chance: "macro" and "micro" to measure to verdict; empty without predictions."""
+        return run_null(self.table, self.references, self.scores.settings["empty"]).verdicts(self.table.values)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types."""
         data: dict[str, Any] = {"protocol": "catalogue" if isinstance(self.references, Corpus) else "pool"}
@@ -58,16 +66,18 @@ class ScoredDialogues:
             data["catalogue"] = {
                 "items": len(catalogue), "clusters": catalogue.n_clusters, "fingerprint": catalogue.fingerprint
             }  # fmt: skip
+        data |= {"verdict": self.verdicts, "verdict_rule": DIALOGUE_RULE}
         return self.scores.to_dict() | data | {"missing": list(self.missing), "notes": list(self.notes)}
 
     def lines(self, title: str) -> Iterator[str | Table]:
         """Yield what `score` prints: tables, and sentences of one line each."""
         from .tables import group_table, score_table, sentences
 
-        yield score_table(self.scores, title)
+        yield score_table(self.scores, title, self.verdicts)
         for column, groups in self.scores.by.items():
             yield group_table(groups, column)
         yield from sentences(self.scores)
+        yield f"Verdict: {DIALOGUE_RULE}."
         yield from self.findings()
 
     def findings(self) -> Iterator[str]:

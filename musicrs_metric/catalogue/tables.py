@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..base.numbers import fine_percent, percent, percent_range
 from ..base.renderers.terminal import rich_table
 from ..base.tables import text_table
+from ..chance import Verdict
 from ..errors import count
 from .scores import DialogueScores
 
@@ -28,18 +29,18 @@ def headline(scores: DialogueScores) -> list[str]:
     return [name for name in names if name in scores.macro.values]
 
 
-def score_table(scores: DialogueScores, title: str) -> Table:
-    """Return one row per measure: macro and micro, each with interval, and chance and ceiling of macro."""
+def score_table(scores: DialogueScores, title: str, verdicts: Mapping[str, Mapping[str, Verdict]]) -> Table:
+    """Return one row per measure: macro and micro, each with interval, chance and verdict, and the ceiling of macro."""
     confidence = scores.settings["confidence"]
     interval = "interval" if confidence is None else f"{100 * confidence:g} % interval"
-    heads = ["measure", "macro %", interval, "chance %", "ceiling %", "micro %", interval, "chance %"]
+    heads = ["measure", "macro %", interval, "chance %", "", "ceiling %", "micro %", interval, "chance %", ""]
     rows = []
     for name in shown_measures(scores):
         row = [name]
-        for average in (scores.macro, scores.micro):
+        for kind, average in (("macro", scores.macro), ("micro", scores.micro)):
             chance = fine_percent(None if average.chance is None else average.chance[name])
             bounds = None if average.interval is None else average.interval[name]
-            row += [percent(average.values[name]), percent_range(bounds), chance]
+            row += [percent(average.values[name]), percent_range(bounds), chance, verdicts.get(kind, {}).get(name, "")]
             row += [percent(average.ceiling[name])] * (average is scores.macro)
         rows.append(row)
     return _table(title, heads, rows)

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..chance import chance_test, pools_of
+from ..chance import ChanceTest, chance_test, pools_of
 from ..intervals import Resamples, interval_ends, resample
 from ..measures import Floats
+from ..scoring import ThreadTable
 from .results import AgainstChance
 from .significance import holm, t_test
 from .systems import Mask, System
@@ -43,7 +44,7 @@ def against_chance(
     for i, system in enumerate(systems):
         answered = ~system.table.hits.missing
         threads = counted & answered
-        test = chance_test(metric, _mean(system, metric, threads), pools_of(system.table.hits, threads))
+        (test,) = chance_tests(system.table, [metric], threads)
         if test is None:
             results.append(None)
             continue
@@ -73,8 +74,17 @@ def gap_bounds(system: System, metric: str, threads: Mask) -> tuple[float, float
     return -float(levels.max()), 1.0 - float(levels.min())
 
 
-def _mean(system: System, metric: str, threads: Mask) -> float | None:
-    return float(system.table.values[metric][threads].mean()) if threads.any() else None
+def chance_tests(table: ThreadTable, metrics: Sequence[str], chosen: Mask) -> list[ChanceTest | None]:
+    """Test the means over some rows of a table against random orders of their pools, or of their dialogues.
+
+    Returns:
+        One test per metric; None if pools are unknown or there is no row.
+    """
+    means = [float(table.values[metric][chosen].mean()) if chosen.any() else None for metric in metrics]
+    if table.null is not None:
+        return [table.null.test(metric, mean, chosen) for metric, mean in zip(metrics, means, strict=True)]
+    pools = pools_of(table.hits, chosen)
+    return [chance_test(metric, mean, pools) for metric, mean in zip(metrics, means, strict=True)]
 
 
 def _corrected(results: Sequence[AgainstChance | None]) -> list[AgainstChance | None]:

@@ -69,7 +69,7 @@ def compare(
     check_columns(by or [], references)
     headline = CATALOGUE_HEADLINE if isinstance(references, Corpus) else HEADLINE
     metrics = list(dict.fromkeys(metric or headline))
-    loaded = load_runs(runs, references, metrics, dialogues=empty if has_dialogues(references) else None)
+    loaded = load_runs(runs, references, metrics, empty=empty)
     if has_dialogues(references):
         turns = "each with the mean of its turns; n counts dialogues, and every interval and test draws dialogues"
         typer.echo(f"{len(set(references.groups[DIALOGUE]))} dialogues are compared, {turns}", err=True)

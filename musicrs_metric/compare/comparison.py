@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..chance import DIALOGUE_RULE, VERDICT_RULE
 from ..errors import UserError
 from ..intervals import RESAMPLES, method_of, why_no_interval
 from ..measures import Floats
@@ -64,8 +65,9 @@ def compare(
         raise UserError("found no thread to compare on; compare on all threads, not on the common or filled ones alone")
     n = int(counted.sum())
     settings = Settings(
-        alpha, power, resamples, seed, empty, common_only, method_of(n, large=False), why_no_interval(n)
-    )
+        alpha, power, resamples, seed, empty, common_only, method_of(n, large=False), why_no_interval(n),
+        verdict_rule=VERDICT_RULE if systems[0].table.null is None else DIALOGUE_RULE,
+    )  # fmt: skip
     values = _columns(systems, metrics)
     whole = take_sample(values[counted], resamples=resamples, seed=seed)
     parts = {

@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..catalogue.compare import cutoffs_for, unit_table
+from ..catalogue.corpus import Corpus
+from ..catalogue.read import judged_table
 from ..errors import UserError, plain, show
-from ..hits import hits_from_strings
 from ..measures import DEFAULT_K, LARGEST_K, check_cutoffs, measure_names
 from ..runs.filled_scores import score_filled
-from ..runs.predictions import PREDICTIONS, Prediction, rankings_for
+from ..runs.predictions import PREDICTIONS, Prediction
 from ..runs.read import read_run
 from ..runs.references import References
 from ..runs.run_card import RunCard
-from ..scoring import Empty, thread_table
+from ..scoring import Empty, ThreadTable
 from .shipped import is_shipped, shipped_run
 from .systems import Mask, System
 
@@ -30,25 +32,26 @@ class Run(NamedTuple):
         system: Ready to compare.
         card: Its run card; None if there is no `run.json` next to the predictions.
         warnings: Lines that the reader set aside.
+        threads: Values per thread. The table of the system has one row per dialogue if the threads are turns.
     """
 
     system: System
     card: RunCard | None
     warnings: tuple[str, ...]
+    threads: ThreadTable
 
 
 def load_runs(
-    paths: Sequence[Path], references: References, metrics: Sequence[str], *, dialogues: Empty | None = None
+    paths: Sequence[Path], references: References, metrics: Sequence[str], *, empty: Empty = "zero"
 ) -> list[Run]:
     """Read and judge the predictions of several systems.
 
     Args:
         paths: Prediction files, run folders that hold `predictions.jsonl`, or names of shipped systems
             (`musicrs_metric.compare.shipped`).
-        references: The dataset.
+        references: The dataset. If its threads are turns of dialogues, a table has one row per dialogue.
         metrics: Measures to compute.
-        dialogues: For a corpus of dialogues, one row per dialogue, with this rule for turns with an empty ground truth.
-            None: one row per thread.
+        empty: Whether a turn with an empty ground truth counts as "zero" or is "skip"ped.
 
     Returns:
         The runs in the order given. The name of a system is that of its run card, or else of its folder or file. A
@@ -57,36 +60,22 @@ def load_runs(
     Raises:
         UserError: An unknown metric, a file that is refused, or a run card of other data.
     """
-    if dialogues is not None:
-        return _load_dialogue_runs(paths, references, metrics, dialogues)
-    cutoffs = cutoffs_of(metrics)
+    of_catalogue = isinstance(references, Corpus)
+    cutoffs = cutoffs_for(metrics, references) if of_catalogue else cutoffs_of(metrics)
     runs: list[Run] = []
     for path in paths:
         card, read = shipped_run(str(path), references) if is_shipped(path) else read_run(path, references)
-        table = thread_table(
-            hits_from_strings(rankings_for(read, references), references.ground_truth, references.candidates), cutoffs
-        )
+        table, notes = judged_table(read, references, cutoffs)
+        units = unit_table(table, references, empty)
         name = unused(plain(card.name) if card is not None else _name_of(read.path), {run.system.name for run in runs})
         reads = None if card is None else card.reads
-        filled = score_filled(read.predictions, references, table)
-        system = System(name, table, reads, _no_audio(read.predictions, references), filled)
-        runs.append(Run(system, card, read.warnings))
-    return runs
-
-
-def _load_dialogue_runs(
-    paths: Sequence[Path], references: References, metrics: Sequence[str], empty: Empty
-) -> list[Run]:
-    from ..catalogue.compare import cutoffs_for, judged_dialogues
-    from ..catalogue.corpus import Corpus
-
-    cutoffs = cutoffs_for(metrics, references) if isinstance(references, Corpus) else cutoffs_of(metrics)
-    runs: list[Run] = []
-    for path in paths:
-        card, table, warnings = judged_dialogues(path, references, cutoffs, empty)
-        name = plain(card.name) if card is not None else _name_of(path / PREDICTIONS if path.is_dir() else path)
-        system = System(unused(name, {run.system.name for run in runs}), table, None if card is None else card.reads)
-        runs.append(Run(system, card, warnings))
+        filled = no_audio = None
+        if units is table:
+            filled = score_filled(read.predictions, references, table)
+            no_audio = _no_audio(read.predictions, references)
+        system = System(name, units, reads, no_audio, filled)
+        # The first note describes the catalogue, not the run.
+        runs.append(Run(system, card, notes[1:] if of_catalogue else read.warnings, table))
     return runs
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..chance import VERDICT_RULE, Verdict
+from ..chance import DIALOGUE_RULE, VERDICT_RULE, Verdict
 from ..runs.run_card import Reads
 from ..scoring import Empty
 
@@ -189,6 +189,11 @@ class Settings:
     interval_reason: str | None
     decided_by: str = "paired t, Holm over all pairs of a metric"
     verdict_rule: str = VERDICT_RULE
+
+    @property
+    def unit(self) -> str:
+        """Return what `n` counts: "thread", or "dialogue" if the threads are turns."""
+        return "dialogue" if self.verdict_rule == DIALOGUE_RULE else "thread"
 
     @property
     def confidence(self) -> float:

@@ -30,7 +30,7 @@ def _summary(metric: str, comparison: Comparison) -> Table:
         score = percent_with_interval(standing.mean, standing.interval)
         cells = (cell(standing.system), cell(score, emphasis=emphasis(standing, result)), cell(verdict), cell(group))
         rows.append(Row(cells))
-    caption = f"{metric} in % [{level(comparison)} interval], {plural(comparison.n, 'thread')}"
+    caption = f"{metric} in % [{level(comparison)} interval], {plural(comparison.n, comparison.settings.unit)}"
     heads = columns("System", metric, "verdict", "group", n_left=1)
     return Table(caption, heads, tuple(rows), tuple(_notes(result, comparison, several=several)))
 
@@ -48,11 +48,12 @@ def _notes(result: MetricComparison, comparison: Comparison, *, several: bool) -
             for kind in kinds
         )
         yield f"not ranked together, as they read different data ({words})"
+    unit = comparison.settings.unit
     for part in comparison.coverage:
         if part.n_missing:
-            yield f"{part.system}: {part.n_missing} of {part.n} threads without a prediction, which score 0"
+            yield f"{part.system}: {part.n_missing} of {part.n} {unit}s without a prediction, which score 0"
         if part.n_no_audio:
-            yield f"{part.system}: {part.n_no_audio} of {part.n} threads without audio"
+            yield f"{part.system}: {part.n_no_audio} of {part.n} {unit}s without audio"
         if part.filled:
             yield f"{part.system}: {percent_no_negative_zero(part.filled)} % of the pools filled in random order"
     if comparison.settings.interval_reason is not None:

@@ -40,9 +40,10 @@ def _coverage(comparison: Comparison) -> Table:
         (part.system, str(part.n - part.n_missing), str(part.n_missing), str(part.n_no_audio), percent(part.filled))
         for part in comparison.coverage
     )
-    note = f"{comparison.n_common} of {comparison.n} threads were answered by all, with audio if the system uses audio"
+    n = f"{comparison.n} {comparison.settings.unit}s"
+    note = f"{comparison.n_common} of {n} were answered by all, with audio if the system uses audio"
     heads = ("System", "predictions", "no prediction (scores 0)", "no audio", "filled in random order %")
-    return text_table(f"Coverage of {comparison.n} threads", heads, rows, (note,))
+    return text_table(f"Coverage of {n}", heads, rows, (note,))
 
 
 def _scores(comparison: Comparison) -> Table:
@@ -65,7 +66,7 @@ def _scores(comparison: Comparison) -> Table:
     ]
     if comparison.n_empty:
         rule = "score 0" if comparison.settings.empty == "zero" else "are excluded"
-        notes.append(f"{comparison.n_empty} threads with an empty ground truth {rule}")
+        notes.append(f"{comparison.n_empty} {comparison.settings.unit}s with an empty ground truth {rule}")
     notes.append(_intervals_note(comparison))
     heads = ("System", "reads", *names, *(f"{name}, common" for name in names if with_common))
     return Table(
@@ -142,7 +143,8 @@ def _pair_notes(result: MetricComparison, comparison: Comparison) -> Iterator[st
         if n_pairs > 1:
             family = f", of {percent(result.detectable_in_family)} at the hardest step of Holm over {n_pairs} pairs"
         detectable = percent(result.detectable)
-        yield f"{comparison.n} threads can detect a difference of {detectable} with power {power}{family}"
+        n = f"{comparison.n} {comparison.settings.unit}s"
+        yield f"{n} can detect a difference of {detectable} with power {power}{family}"
 
 
 def effect_tables(metric: str, result: MetricComparison, comparison: Comparison) -> Iterator[Table]:

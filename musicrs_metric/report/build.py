@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base import numbers
+from ..catalogue.corpus import DIALOGUE
+from ..catalogue.read import has_dialogues
+from ..chance import DIALOGUE_RULE
 from ..compare import HEADLINE, compare
 from ..intervals import BOOTSTRAP, BOOTSTRAP_SAMPLE, BOUNDED, RESAMPLES, SMALLEST_SAMPLE
 from ..paper.tables import PUBLISHED_FINGERPRINT, table1
@@ -120,7 +123,17 @@ def _lead(data: ReportData) -> tuple[str, ...]:
         f"{BOOTSTRAP} from {BOOTSTRAP_SAMPLE} threads, {BOUNDED} for fewer, none below {SMALLEST_SAMPLE}; "
         f"{numbers.thousands(data.resamples)} resamples, seed {data.seed}. Chance is the exact expectation of "
         "a random ranking of the same pools.",
+        *_dialogue_lead(references),
     )
+
+
+def _dialogue_lead(references: References) -> Iterator[str]:
+    if has_dialogues(references):
+        yield (
+            f"The threads are turns of {len(set(references.groups[DIALOGUE]))} dialogues. Every score is a mean over "
+            "dialogues of the mean of their turns, and every interval and test draws dialogues. Numbers of threads "
+            f"next to a score count dialogues. Rule for {DIALOGUE_RULE}."
+        )
 
 
 def _data(data: ReportData, document: Document) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def choose(data: ReportData) -> dict[str, str]:
         Thread id to the reason of the choice, for one or two threads. Of equal threads it is the first of the dataset.
         Of threads with equal spread it is the one with the lowest scores.
     """
-    values = np.stack([run.system.table.values[METRIC] for run in data.runs])
+    values = np.stack([run.threads.values[METRIC] for run in data.runs])
     sizes = np.array([len(items) for items in data.references.ground_truth])
     eligible = np.flatnonzero((sizes > 0) & (sizes >= np.median(sizes)))
     if not len(eligible):
@@ -115,7 +115,7 @@ def _case(data: ReportData, position: int, why: str, sounds: tuple[Sound, ...], 
         facts.append(("Query", thread["query"]))
     if thread.get("submission_entities"):
         facts.append(("Named by the asker", "; ".join(thread["submission_entities"])))
-    chance = data.runs[0].system.table.chance
+    chance = data.runs[0].threads.chance
     if chance is not None:
         facts.append(("Chance level", _scores({name: float(chance[name][position]) for name in _SHOWN})))
     return Case(
@@ -134,7 +134,7 @@ def _case(data: ReportData, position: int, why: str, sounds: tuple[Sound, ...], 
 def _answer(run: ReportRun, prediction: Prediction | None, references: References, position: int) -> Answer:
     if prediction is None:
         return Answer(run.label, "no prediction for this thread; it scores 0", ())
-    values = run.system.table.values
+    values = run.threads.values
     summary = _scores({name: float(values[name][position]) for name in _SHOWN})
     if prediction.outcome not in (None, "ok"):
         summary += f"; outcome: {prediction.outcome}"

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..base import numbers
 from ..base.tables import Cell, Column, Part, Row, Table, cell
-from ..chance import Verdict, pools_of, verdict
+from ..catalogue.compare import group_labels
+from ..chance import Verdict
+from ..compare.against_chance import chance_tests
 from ..compare.assemble import SMALL_GROUP
 from ..intervals import SMALLEST_SAMPLE, mean_intervals
 from ..paper.findings import peaks
@@ -62,7 +64,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
 def _lifts(data: ReportData, grouping: str) -> dict[str, dict[str, Lift]]:
     """Return group to measure to lift, groups in the order of the tables."""
     table = average([run.system.table for run in data.runs])
-    labels = np.asarray(data.references.groups[grouping], dtype=object)
+    labels = np.asarray(group_labels(data.references, [grouping])[grouping], dtype=object)
     order: Sequence[str] = data.genres if grouping == "genre" else sorted(set(labels.tolist()))
     chance = table.chance or {}
     found: dict[str, dict[str, Lift]] = {}
@@ -76,16 +78,15 @@ def _lifts(data: ReportData, grouping: str) -> dict[str, dict[str, Lift]]:
             seed=data.seed,
             bounds=(-float(levels.max()), 1.0 - float(levels.min())),
         )
-        answered = chosen & ~table.hits.missing
-        pools = pools_of(table.hits, answered)
+        tests = chance_tests(table, METRICS, chosen & ~table.hits.missing)
         found[group] = {
             metric: Lift(
                 float(values[:, j].mean()),
                 float(levels[:, j].mean()),
                 None if bounds is None else (float(bounds.low[j]), float(bounds.high[j])),
-                verdict(metric, float(table.values[metric][answered].mean()) if answered.any() else None, pools),
+                test and test.verdict,
             )
-            for j, metric in enumerate(METRICS)
+            for j, (metric, test) in enumerate(zip(METRICS, tests, strict=True))
         }
     return found
 

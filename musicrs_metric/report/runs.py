@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..base import numbers
+from ..catalogue.compare import group_labels
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
 from ..errors import UserError, plain
@@ -17,10 +18,11 @@ from ..runs.predictions import PREDICTIONS, Prediction, read_predictions
 from ..runs.read import check_finished
 from ..runs.references import References
 from ..runs.run_card import RUN_CARD, RunCard, read_run_card
-from ..scoring import Scores, summarise
+from ..scoring import Scores, ThreadTable, summarise
 
 # The order of the paper's Table 1.
 PARADIGMS = ("generative", "retrieval", "traditional")
+GROUPINGS = ("genre", "subreddit", "macro")
 MODALITIES = ("audio_only", "query_only", "audio_query")
 
 
@@ -33,6 +35,7 @@ class ReportRun:
         card: Its run card.
         system: Its values per thread, under a name that is unique in the report.
         scores: Their means by genre, subreddit and macro-genre.
+        threads: Values per thread. Those of `system` are per dialogue if the threads are turns.
         warnings: Warnings about its prediction file.
     """
 
@@ -40,6 +43,7 @@ class ReportRun:
     card: RunCard
     system: System
     scores: Scores
+    threads: ThreadTable
     warnings: tuple[str, ...] = ()
 
     @property
@@ -89,23 +93,25 @@ def read_runs(
         step(f"reading {folder.name}")
         run = load_runs([folder], references, metrics)[0]
         assert run.card is not None  # noqa: S101 - `config_of` has seen it
-        n_missing = int(run.system.table.hits.missing.sum())
+        n_missing = int(run.threads.hits.missing.sum())
         if n_missing and not partial:
             raise UserError(
                 f"{folder}: no prediction for {n_missing} of {len(references)} threads; finish the run, exclude "
                 "it, or give --partial to count them as 0"
             )
-        loaded.append((folder, run.card, run.system, run.warnings))
+        loaded.append((folder, run.card, run.system, run.threads, run.warnings))
     names = _labels([(card, folder) for folder, card, *_ in loaded])
+    groups = group_labels(references, [name for name in GROUPINGS if name in references.groups])
     runs = [
         ReportRun(
             folder,
             card,
             replace(system, name=name),
-            summarise(system.table, groups=references.groups, seed=seed, resamples=resamples),
+            summarise(system.table, groups=groups, seed=seed, resamples=resamples),
+            threads,
             warnings,
         )
-        for (folder, card, system, warnings), name in zip(loaded, names, strict=True)
+        for (folder, card, system, threads, warnings), name in zip(loaded, names, strict=True)
     ]
     first_seen = {run.card.name: i for i, run in reversed(list(enumerate(runs)))}
     return sorted(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..catalogue.compare import group_labels, unit_table
 from ..errors import UserError, plain, show, some
 from ..hits import hits_from_strings
 from ..intervals import CONFIDENCE, RESAMPLES
@@ -118,7 +119,8 @@ def score_predictions(
         answered_only: Whether to exclude the filled part (`n_answered`), so that an empty answer scores 0.
 
     Returns:
-        The scores. A thread without a prediction counts as 0 and is named.
+        The scores. A thread without a prediction counts as 0 and is named. If the threads are turns of dialogues, the
+        means are over dialogues (macro), and `n` counts dialogues.
 
     Raises:
         PredictionError: The file is refused.
@@ -136,8 +138,9 @@ def score_predictions(
         scored = tuple(replace(each, ranking=each.ranking[: each.n_answered], scores=None) for each in scored)
     rankings = rankings_for(scored, references)
     table = thread_table(hits_from_strings(rankings, references.ground_truth, references.candidates), k)
-    groups = {grouping: references.groups[grouping] for grouping in by}
-    scores = summarise(table, groups=groups, empty=empty, confidence=confidence, resamples=resamples, seed=seed)
+    # Turns of one dialogue depend on each other: intervals, tests and verdicts draw dialogues.
+    units, groups = unit_table(table, references, empty), group_labels(references, by)
+    scores = summarise(units, groups=groups, empty=empty, confidence=confidence, resamples=resamples, seed=seed)
     threads = references.thread_ids
     return ScoredRun(
         references=references,
@@ -146,7 +149,7 @@ def score_predictions(
         missing=tuple(thread for thread, ranking in zip(threads, rankings, strict=True) if ranking is None),
         empty_threads=tuple(thread for thread, n in zip(threads, table.hits.n_relevant, strict=True) if n == 0),
         warnings=predictions.warnings if isinstance(predictions, PredictionFile) else (),
-        filled=None if answered_only else score_filled(scored, references, table, empty),
+        filled=None if answered_only or units is not table else score_filled(scored, references, table, empty),
         diagnostics=diagnose(rankings, references, table.hits),
         answered_only=answered_only,
         contradictions=contradicting,

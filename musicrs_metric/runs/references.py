@@ -72,6 +72,11 @@ class References:
         return {thread_id: i for i, thread_id in enumerate(self.thread_ids)}
 
     @cached_property
+    def drawn(self) -> dict[object, Any]:
+        """Scores of random orders that were drawn already, by their settings."""
+        return {}
+
+    @cached_property
     def fingerprint(self) -> str:
         """Return the `fingerprint` of the dataset."""
         return fingerprint(zip(self.thread_ids, self.candidates, self.ground_truth, strict=True))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..base.numbers import UNDEFINED, percent, percent_bounds, percent_range
 from ..base.renderers.terminal import rich_table
 from ..base.tables import Row, Table, cell, columns, text_table
-from ..chance import VERDICT_RULE
 from ..errors import count
 from ..scoring import Scores
 from .filled_scores import FilledScores
@@ -20,13 +19,13 @@ if TYPE_CHECKING:
 def verdict_rule(scores: Scores) -> str:
     """Return the rule of the verdicts, and the threads that they cover if some have no prediction."""
     if scores.answered is None or not scores.n_missing:
-        return f"Verdict: {VERDICT_RULE}."
+        return f"Verdict: {scores.verdict_rule}."
     n = scores.answered.n
     if not n:
-        return "No verdict against chance: no thread has a prediction."
+        return f"No verdict against chance: no {scores.unit} has a prediction."
     return (
-        f"Verdict: on the {count(n, 'thread')} with a prediction alone, as the others say nothing of the system; "
-        f"{VERDICT_RULE}."
+        f"Verdict: on the {count(n, scores.unit)} with a prediction alone, as the others say nothing of the system; "
+        f"{scores.verdict_rule}."
     )
 
 
@@ -88,21 +87,22 @@ def group_table(groups: Mapping[str, Scores], title: str) -> RichTable:
 def sentences(scores: Scores) -> Iterator[str]:
     """Yield the verdict on each measure of `headline`, then the counts that a reader must know."""
     if scores.n_missing:
-        yield f"{scores.n_missing} of {count(scores.n, 'thread')} without a prediction, counted as 0 in every number."
+        n = count(scores.n, scores.unit)
+        yield f"{scores.n_missing} of {n} without a prediction, counted as 0 in every number."
     for name in headline(scores):
         verdict = scores.verdict(name)
         if verdict is not None and scores.answered is not None:
-            where = f" on the {count(scores.answered.n, 'thread')} with a prediction" if scores.n_missing else ""
+            where = f" on the {count(scores.answered.n, scores.unit)} with a prediction" if scores.n_missing else ""
             values = f"{percent(scores.answered.values[name])} %, chance {percent(scores.answered.chance[name])} %"
             yield f"{name}: {verdict} chance{where} ({values})."
     if scores.answered is not None:
         yield verdict_rule(scores)
     if scores.interval_method is not None:
-        yield f"Intervals: {scores.interval_method} over {count(scores.n, 'thread')}."
+        yield f"Intervals: {scores.interval_method} over {count(scores.n, scores.unit)}."
     if scores.interval_reason is not None:
         yield f"No interval: {scores.interval_reason}."
     counted = "counted as 0" if scores.settings["empty"] == "zero" else "excluded"
-    yield f"{count(scores.n, 'thread')} scored; {scores.n_empty} with an empty ground truth, {counted}."
+    yield f"{count(scores.n, scores.unit)} scored; {scores.n_empty} with an empty ground truth, {counted}."
     yield f"{count(scores.n_unknown, 'title')} unknown to the pool (kept as misses), {scores.n_duplicate} repeated."
     if scores.n_unreachable:
         yield f"{count(scores.n_unreachable, 'relevant title')} absent from the pool; the ceiling shows the cost."

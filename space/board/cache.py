@@ -143,9 +143,11 @@ def _unpack(arrays: Mapping[str, Any], design: PoolDesign) -> Judged:
     )
     if len(hits.missing) != len(blank):
         raise ValueError("another number of threads")
+    table = table_of(hits, design)
     return Judged(
         scores=_scores(words["scores"]),
-        table=table_of(hits, design),
+        table=table,
+        units=design.units(table),
         no_audio=arrays["no_audio"],
         outcomes=dict(words["outcomes"]),
         answered=words["answered"],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from musicrs_dataset.loading import available_configs, config_names
 from musicrs_dataset.schema import CONFIGS, base_config
+from musicrs_metric.catalogue.compare import group_labels, unit_table
 from musicrs_metric.errors import UserError, plain, show
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.paper.tables import PUBLISHED_FINGERPRINT
@@ -55,7 +56,16 @@ class PoolDesign:
     @cached_property
     def chance(self) -> Scores:
         """Scores of a system without any answer, for their `chance`, `ceiling` and `n`, overall and by genre."""
-        return summarise(self.unanswered, groups={"genre": self.references.groups["genre"]}, confidence=None)
+        return summarise(self.units(self.unanswered), groups={"genre": self.genre_of_units}, confidence=None)
+
+    def units(self, table: ThreadTable) -> ThreadTable:
+        """Return the table whose rows intervals and tests draw: dialogues if the threads are turns, else threads."""
+        return unit_table(table, self.references)
+
+    @cached_property
+    def genre_of_units(self) -> list[str]:
+        """The genre of each row of `units`."""
+        return list(group_labels(self.references, ["genre"])["genre"])
 
     @property
     def genres(self) -> list[str]:

@@ -34,14 +34,16 @@ def judge(predictions: Sequence[Prediction], design: PoolDesign) -> Judged:
     rankings = rankings_for(predictions, references)
     hits = hits_from_strings(rankings, references.ground_truth, references.candidates)
     table = table_of(hits, design)
+    units = design.units(table)
     silent = {prediction.thread_id for prediction in predictions if prediction.outcome == "no_audio"}
     return Judged(
-        scores=summarise(table, groups={"genre": references.groups["genre"]}),
+        scores=summarise(units, groups={"genre": design.genre_of_units}),
         table=table,
+        units=units,
         no_audio=np.array([thread in silent for thread in references.thread_ids], dtype=bool),
         outcomes=Counter(prediction.outcome for prediction in predictions),
         answered=_answered(predictions),
-        alone=measure_alone(System("", table), HEADLINE),
+        alone=measure_alone(System("", units), HEADLINE),
     )
 
 

@@ -63,7 +63,7 @@ class Pairing:
                 f"{plain(a.label)} ranked the pools {a.design}, {plain(b.label)} the pools {b.design}; "
                 "only rows on the same pools can be compared"
             )
-        groups = {"genre": self.board.data.design(a.design).references.groups["genre"]}
+        groups = {"genre": self.board.data.design(a.design).genre_of_units}
         return self._comparisons.get(
             self.board.data,  # a comparison does not depend on the other rows
             (a.key, a.label, b.key, b.label),

@@ -145,7 +145,7 @@ def _state(section: Sequence[Member]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def _threads_of(design: PoolDesign, genre: str) -> Mask:
-    labels = design.references.groups["genre"]
+    labels = design.genre_of_units
     if genre not in labels:
         raise UserError(f"genre {show(genre)}: not in this data, expected one of {', '.join(design.genres)}")
     return np.array([label == genre for label in labels], dtype=bool)

@@ -26,6 +26,7 @@ class Judged:
     Attributes:
         scores: Means with chance, ceiling and interval, overall and by genre.
         table: The same measures per thread, in dataset order.
+        units: The same per row that intervals and tests draw: per dialogue if the threads are turns.
         no_audio: Shape (n,): True for threads for which the system states that it had no audio.
         outcomes: Number of threads per outcome, with None for predictions that state none.
         answered: Mean share of each ranking that the system gave itself; None if it does not state it.
@@ -34,6 +35,7 @@ class Judged:
 
     scores: Scores
     table: ThreadTable
+    units: ThreadTable
     no_audio: Bools
     outcomes: Mapping[Outcome | None, int]
     answered: float | None
@@ -89,7 +91,9 @@ class SubmissionRow:
     @property
     def system(self) -> System:
         """The row in the form that comparisons take."""
-        return System(self.label, self.judged.table, self.entry.card.reads, self.judged.no_audio)
+        judged = self.judged
+        no_audio = judged.no_audio if judged.units is judged.table else None
+        return System(self.label, judged.units, self.entry.card.reads, no_audio)
 
     @property
     def scores(self) -> Scores:
