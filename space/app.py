@@ -114,7 +114,7 @@ def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
         UserError: The dataset cannot be read, or the port is in use.
     """
     service = make_service(settings)
-    service.board.snapshot()  # computed now, so that the first visitor need not wait
+    service.board.open()  # with many rows without scores, the first visitor sees a part of them
     page = Page(service.board, DatasetThreads(settings.dataset))
     try:
         launch(build(service, page), service, page, server_name=host, server_port=port)

@@ -188,9 +188,10 @@ class LeaderboardService:
 
     def _store(self, upload: bytes, form: SubmissionForm, card: bytes | None, *, link: str = "") -> Submitted:
         taken = take(upload, form, self.board.data, self.settings.limits, card=card, link=link)
+        self.board.prepare(taken.submission)
         receipt = self.board.store.put(taken.submission)
         try:
-            row = self.board.refresh().by_key.get(receipt.key)
+            row = self.board.refresh(within_s=0).by_key.get(receipt.key)
         except Exception:  # the submission is stored, and the sender must learn this in any case
             _LOG.exception("the leaderboard cannot be updated")
             row = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,7 +76,7 @@ def test_copies_stay_together() -> None:
 def test_ranks_of_systems_that_come_and_go() -> None:
     """After any sequence of arrivals and removals they are those of all systems ranked at once, with ties."""
     rng = np.random.default_rng(0)
-    drawn = {key: rng.random(100).astype(np.float32).round(2) for key in range(60)}
+    drawn: dict[Any, Any] = {key: rng.random(100).astype(np.float32).round(2) for key in range(60)}
     growing, shown = GrowingRanks(), [0]
     for _ in range(120):
         if len(shown) > 1 and rng.random() < 0.4:
