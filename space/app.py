@@ -18,10 +18,13 @@ from .service import LeaderboardService
 from .settings import LeaderboardSettings
 from .views.address import TABS, Address
 from .views.dataset_threads import DatasetThreads
+from .views.event_list import event_list
+from .views.html import Html, join
 from .views.leaderboard import download
 from .views.page import Page
 from .views.submit import intro
 from .web.api import caller_at, expose, in_one_sentence
+from .web.change_form import ChangePanel
 from .web.errors import handlers
 from .web.middleware import Blocks, RequestLimits
 from .web.public import PublicRoutes
@@ -29,24 +32,34 @@ from .web.submit_form import SubmitPanel
 
 _FOLDER = Path(__file__).parent
 _PENDING_ANSWERS = 256
+_EVENTS = 50  # shown to leaderboard owners
 _HOUR_S = 3_600  # age at which gradio deletes an upload from the disk; submissions are in the store
 
 
-def build(service: LeaderboardService, page: Page) -> gr.Blocks:
+def build(service: LeaderboardService, page: Page, older: Mapping[str, Page] = {}) -> gr.Blocks:
     """Build the page and the endpoints for programs.
 
     Args:
         service: The leaderboard.
         page: Renders the tabs.
+        older: Version of the data to the page that renders it.
     """
+
+    def page_of(address: Address) -> Page:
+        return older.get(address.data, page)
+
+    def for_owners(page: Page) -> Html:
+        return join(page.for_owners(service.storage_problem()), event_list(service.events.latest(_EVENTS)))
 
     def file(sent: Any) -> dict[str, str]:
         with in_one_sentence():
             values = _mapping(sent)
-            address = page.normalise_address(Address.read(_mapping(values.get("address"))))
+            requested = Address.read(_mapping(values.get("address")))
+            address = page_of(requested).normalise_address(requested)
             return download(service, address, values.get("what"))
 
     with Blocks(title="MusiCRS leaderboard", analytics_enabled=False, delete_cache=(_HOUR_S, _HOUR_S)) as blocks:
+        with_plot = {"compare": Page.compare, "genres": Page.genres, "trends": Page.trends}
         header = html_panel(
             elem_id="frame", js_on_load="space.attach(element, trigger, server)", server_functions=[file]
         )
@@ -57,30 +70,33 @@ def build(service: LeaderboardService, page: Page) -> gr.Blocks:
         for name in TABS:
             with gr.Column(visible=name == TABS[0], elem_id=f"tab-{name}", elem_classes="tab") as tabs[name]:
                 panels[name] = html_panel()
-                if name in ("compare", "genres"):
+                if name in with_plot:
                     plots[name] = gr.Plot(show_label=False, container=False, elem_id=f"plot-{name}")
                     below[name] = html_panel()
                 if name == "submit":
                     SubmitPanel(service, html_panel)
+                    ChangePanel(service, html_panel)
         drawer, notice = html_panel(elem_id="drawer"), html_panel(elem_id="notice")
-        without_plot = {"leaderboard": page.leaderboard, "threads": page.threads, "about": page.about}
+        without_plot = {"leaderboard": Page.leaderboard, "threads": Page.threads, "about": Page.about}
         introduction = intro(len(service.board.data.designs[0].references), service.settings.limits)
 
         def show(sent: Mapping[str, Any], request: gr.Request) -> dict[Any, Any]:
             requested = Address.read(sent)
+            page = page_of(requested)
             address = page.normalise_address(requested)
             updates: dict[Any, Any] = {tab: gr.update(visible=name == address.tab) for name, tab in tabs.items()}
             updates[header] = page.header(address, requested, Address.unknown(sent))
             updates[drawer] = page.details(address)
-            updates[notice] = page.for_owners() if _is_owner(service, request) else ""
+            is_owner = _is_owner(service, request)
+            updates[notice] = for_owners(page) if is_owner else ""
             if address.tab == "submit":
                 updates[panels["submit"]] = introduction
             elif address.tab in plots:
-                plotted = page.compare(address) if address.tab == "compare" else page.genres(address)
+                plotted = with_plot[address.tab](page, address)
                 updates[panels[address.tab]], updates[below[address.tab]] = plotted.above, plotted.below
                 updates[plots[address.tab]] = gr.update(value=plotted.figure, visible=plotted.figure is not None)
             else:
-                updates[panels[address.tab]] = without_plot[address.tab](address)
+                updates[panels[address.tab]] = without_plot[address.tab](page, address)
             return updates
 
         def navigate(event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
@@ -115,22 +131,27 @@ def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
     """
     service = make_service(settings)
     service.board.open()  # with many rows without scores, the first visitor sees a part of them
-    page = Page(service.board, DatasetThreads(settings.dataset))
+    versions = {"": f"Current ({service.board.data.version})", **{name: f"Older ({name})" for name in service.older}}
+    page, *others = (
+        Page(board, DatasetThreads(board.data.dataset), versions) for board in (service.board, *service.older.values())
+    )
+    older = dict(zip(service.older, others, strict=True))
     try:
-        launch(build(service, page), service, page, server_name=host, server_port=port)
+        blocks = build(service, page, older)
+        launch(blocks, service, page, *others, server_name=host, server_port=port)
     except OSError as error:
         raise UserError(
             f"port {port} of {host} cannot be used; it may be in use: choose another with --port"
         ) from error
 
 
-def launch(blocks: gr.Blocks, service: LeaderboardService, page: Page, **options: Any) -> tuple[Any, str, str]:
+def launch(blocks: gr.Blocks, service: LeaderboardService, *pages: Page, **options: Any) -> tuple[Any, str, str]:
     """Launch an app with the looks and the limits of the leaderboard.
 
     Args:
         blocks: The app.
         service: The leaderboard.
-        page: Its clips may be downloaded.
+        pages: Their clips may be downloaded.
         options: Further arguments of `gr.Blocks.launch`.
 
     Returns:
@@ -139,16 +160,16 @@ def launch(blocks: gr.Blocks, service: LeaderboardService, page: Page, **options
     if not service.settings.behind_proxy:
         # uvicorn believes X-Forwarded-For of every local caller, which would give each header an allowance of its own.
         os.environ["FORWARDED_ALLOW_IPS"] = ""
-    launched: tuple[Any, str, str] = blocks.launch(**options, **launch_options(service, page))
+    launched: tuple[Any, str, str] = blocks.launch(**options, **launch_options(service, *pages))
     return launched
 
 
-def launch_options(service: LeaderboardService, page: Page) -> dict[str, Any]:
+def launch_options(service: LeaderboardService, *pages: Page) -> dict[str, Any]:
     """Return the arguments of `gr.Blocks.launch` for looks, routes and limits.
 
     Args:
         service: The leaderboard.
-        page: Its clips may be downloaded.
+        pages: Their clips may be downloaded.
     """
     style, script = ((_FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["ui-monospace", "monospace"]}
@@ -161,7 +182,7 @@ def launch_options(service: LeaderboardService, page: Page) -> dict[str, Any]:
             button_primary_background_fill="*primary_600",
             button_primary_background_fill_hover="*primary_700",
         ),
-        "allowed_paths": [str(page.dataset.folder)],
+        "allowed_paths": [str(page.dataset.folder) for page in pages],
         "max_file_size": service.settings.limits.upload_bytes,
         "app_kwargs": {
             "routes": PublicRoutes(service).routes(),

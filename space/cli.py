@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +16,7 @@ from .settings import LeaderboardSettings, from_environment
 
 if TYPE_CHECKING:
     from .owner import Submissions
+    from .store import SubmissionStore
 
 app = typer.Typer(
     name="space",
@@ -122,6 +125,7 @@ def remove(
 ) -> None:
     """Take a submission off the leaderboard. Its file is kept, and restore brings it back."""
     entry = _submissions(results, writes=True).remove(key, reason)
+    _event(_settings(results, None), "removal", entry.key, reason)
     typer.echo(f"removed: {plain(entry.card.name)} ({entry.key[:12]})")
 
 
@@ -129,7 +133,53 @@ def remove(
 def restore(key: Key, results: Results = None) -> None:
     """Bring a removed submission back."""
     entry = _submissions(results, writes=True).restore(key)
+    _event(_settings(results, None), "restoration", entry.key)
     typer.echo(f"restored: {plain(entry.card.name)} ({entry.key[:12]})")
+
+
+@app.command("reproduce")
+def reproduce_row(
+    key: Key,
+    run: Annotated[Path, typer.Option(help="Folder of your own run of the same system, or its prediction file.")],
+    results: Results = None,
+    dataset: Dataset = None,
+) -> None:
+    """Compare the predictions of a row with those of your own run. Equal rankings mark the row as reproduced.
+
+    Exit code 1: some rankings differ, and the row is not marked.
+    """
+    from .reproduce import reproduce
+
+    settings = _settings(results, dataset)
+    with _opened_store(settings) as store:
+        result = reproduce(store, key, run)
+    _event(settings, "reproduced" if result.is_equal else "not reproduced", result.entry.key)
+    name = f"{plain(result.entry.card.name)} ({result.entry.key[:12]})"
+    for difference in result.differences[:_SHOWN]:
+        typer.echo(difference)
+    if len(result.differences) > _SHOWN:
+        typer.echo(f"and {count(len(result.differences) - _SHOWN, 'more difference')}")
+    if result.is_equal:
+        typer.echo(f"reproduced: {name}: the rankings of {count(result.n, 'thread')} are the same")
+        return
+    typer.echo(f"not reproduced: {name}: {result.n_same} of {count(result.n, 'thread')} have the same ranking")
+    raise typer.Exit(1)
+
+
+@app.command("log")
+def show_log(
+    results: Results = None,
+    last: Annotated[int, typer.Option(min=1, help="Number of events to print.")] = 50,
+) -> None:
+    """Print the event log: time, event, key, hash of the caller, and a note; the newest event last."""
+    from .events import EventLog
+    from .owner import folder_of
+
+    settings = _settings(results, None)
+    folder_of(settings.results)  # a wrong folder must not look like a quiet leaderboard
+    for event in reversed(EventLog(settings.results).latest(last)):
+        note = "".join(char if char.isprintable() else "?" for char in event.note)
+        typer.echo(f"{event.time[:19]}  {event.event}  {event.key[:12] or '-'}  {event.caller or '-'}  {note}".rstrip())
 
 
 @app.command()
@@ -162,6 +212,35 @@ def _submissions(results: Path | None, *, writes: bool = False) -> Submissions:
             "leaderboard follows within ten minutes"
         )
     return Submissions(LocalStore(folder_of(settings.results)))
+
+
+@contextmanager
+def _opened_store(settings: LeaderboardSettings) -> Iterator[SubmissionStore]:
+    """Open the store of an existing leaderboard. Changes are committed at the end if they belong on the Hub."""
+    from .board.data import load_data
+    from .events import EventLog
+    from .factory import open_store
+    from .owner import folder_of
+    from .store.hub import HubStore
+    from .store.local import LocalStore
+
+    if settings.results_repo is None:
+        yield LocalStore(folder_of(settings.results))
+        return
+    store = open_store(settings, load_data(settings.dataset), EventLog(settings.results))
+    try:
+        yield store
+    finally:
+        if isinstance(store, HubStore):
+            store.close()
+    if store.problem() is not None:
+        raise UserError(f"the change is on this disk only: {store.problem()}")
+
+
+def _event(settings: LeaderboardSettings, event: str, key: str, note: str = "") -> None:
+    from .events import EventLog
+
+    EventLog(settings.results).add(event, key=key, caller="owner", note=note)
 
 
 def _settings(results: Path | None, dataset: str | None) -> LeaderboardSettings:

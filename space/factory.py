@@ -6,6 +6,7 @@ from musicrs_metric.errors import UserError
 
 from .board.board import Board
 from .board.data import LeaderboardData, load_data
+from .events import EventLog
 from .intake import SubmissionForm, take
 from .service import LeaderboardService
 from .settings import LeaderboardSettings
@@ -27,11 +28,19 @@ def make_service(settings: LeaderboardSettings) -> LeaderboardService:
         UserError: The dataset cannot be read, or the settings name a results repository without a token.
     """
     data = load_data(settings.dataset)
-    return LeaderboardService(settings, Board(data, open_store(settings, data), settings.results / CACHE))
+    events = EventLog(settings.results)
+    board = Board(data, open_store(settings, data, events), settings.results / CACHE)
+    older = [Board(load_data(name), board.store, settings.results / CACHE, older=True) for name in settings.older]
+    return LeaderboardService(settings, board, events, older)
 
 
-def open_store(settings: LeaderboardSettings, data: LeaderboardData) -> SubmissionStore:
+def open_store(settings: LeaderboardSettings, data: LeaderboardData, events: EventLog) -> SubmissionStore:
     """Open the folder of submissions, or the repository on the Hub with that folder as its local copy.
+
+    Args:
+        settings: Folder, repository and token.
+        data: Judges runs that arrive in the inbox of the repository.
+        events: Log of the trouble with the Hub.
 
     Raises:
         UserError: The settings name a repository without a token.
@@ -50,6 +59,9 @@ def open_store(settings: LeaderboardSettings, data: LeaderboardData) -> Submissi
     def accept(predictions: bytes, card: bytes) -> Submission:
         return take(predictions, SubmissionForm(), data, settings.limits, card=card).submission
 
-    store = HubStore(folder, ResultsRepo(settings.results_repo, settings.token), accept=accept)
+    def report(problem: str | None) -> None:
+        events.add("hub trouble" if problem else "hub works again", note=problem or "")
+
+    store = HubStore(folder, ResultsRepo(settings.results_repo, settings.token), accept=accept, report=report)
     store.start()
     return store

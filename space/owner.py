@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+from collections.abc import Iterable
 from pathlib import Path
 
 from filelock import FileLock
 
-from musicrs_metric.base.files import strict_json, to_json, write_text
+from musicrs_metric.base.files import strict_json
 from musicrs_metric.errors import UserError, show
 
 from .store.files import SUFFIX, StoredFileError, read_entry
-from .store.local import LOCK, LocalStore
+from .store.local import LOCK, REASON, WITHDRAWN, LocalStore
+from .store.notes import WITHDRAWN_BY_SENDER
 from .submission import SubmissionEntry
 
-WITHDRAWN = ".withdrawn"
-_REASON = ".reason.json"
+Listed = tuple[SubmissionEntry, str | None]
 _SHORTEST = 6  # characters of a key that are enough to name a row
 
 
@@ -34,7 +34,10 @@ class Submissions:
 
     def listed(self) -> list[tuple[SubmissionEntry, str | None]]:
         """List all submissions in the order of arrival, each with the reason of its removal or None."""
-        rows: list[tuple[SubmissionEntry, str | None]] = [(entry, None) for entry in self.store.entries()]
+        for key in self.store.notes.all_keys():
+            if self.store.notes.get(key).withdrawn_at:  # its file is still here if the process was killed
+                self.store.withdraw(key, WITHDRAWN_BY_SENDER)
+        rows: list[Listed] = [(entry, None) for entry in self.store.entries()]
         for path in sorted(self.withdrawn.glob(f"*{SUFFIX}")):
             try:
                 rows.append((read_entry(path.read_bytes(), path.name), self._reason(path.stem)))
@@ -51,16 +54,7 @@ class Submissions:
         Raises:
             UserError: There is no such submission, or there are several.
         """
-        matches = [row for row in self.listed() if len(key) >= _SHORTEST and row[0].key.startswith(key)]
-        present = [row for row in matches if row[1] is None]
-        matches = present or matches
-        if len(matches) != 1:
-            number = "no submission" if not matches else f"{len(matches)} submissions"
-            raise UserError(
-                f"key {show(key)}: found {number}, expected the first {_SHORTEST} or more characters of one key; "
-                "`python -m space list` prints the keys"
-            )
-        return matches[0]
+        return find_key(self.listed(), key)
 
     def remove(self, key: str, reason: str) -> SubmissionEntry:
         """Take a submission off the leaderboard. Its file is kept, with the reason.
@@ -75,11 +69,7 @@ class Submissions:
         entry, removed = self.find(key)
         if removed is not None:
             raise UserError(f"{entry.key[:12]}: was removed before ({removed}); `restore` brings it back")
-        self.withdrawn.mkdir(exist_ok=True)
-        about = {"reason": reason, "removed_at": datetime.now(UTC).isoformat(timespec="seconds")}
-        with FileLock(self.store.folder / LOCK):
-            write_text(self.withdrawn / f"{entry.key}{_REASON}", [to_json(about), "\n"])
-            os.replace(self.store.folder / f"{entry.key}{SUFFIX}", self.withdrawn / f"{entry.key}{SUFFIX}")
+        self.store.withdraw(entry.key, reason)
         return entry
 
     def restore(self, key: str) -> SubmissionEntry:
@@ -93,16 +83,40 @@ class Submissions:
             raise UserError(f"{entry.key[:12]}: is on the leaderboard, expected a removed submission")
         with FileLock(self.store.folder / LOCK):
             os.replace(self.withdrawn / f"{entry.key}{SUFFIX}", self.store.folder / f"{entry.key}{SUFFIX}")
-            (self.withdrawn / f"{entry.key}{_REASON}").unlink(missing_ok=True)
+            (self.withdrawn / f"{entry.key}{REASON}").unlink(missing_ok=True)
+        if self.store.notes.get(entry.key).withdrawn_at:
+            self.store.notes.change(entry.key, withdrawn_at="")
         return entry
 
     def _reason(self, key: str) -> str:
         try:
-            values = strict_json((self.withdrawn / f"{key}{_REASON}").read_text(encoding="utf-8"))
+            values = strict_json((self.withdrawn / f"{key}{REASON}").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return "removed"
         reason = values.get("reason") if isinstance(values, dict) else None
         return reason if isinstance(reason, str) else "removed"
+
+
+def find_key(rows: Iterable[Listed], key: str) -> Listed:
+    """Return the submission of a key or of its first characters. A present one counts more than a removed one.
+
+    Args:
+        rows: Submissions, each with the reason of its removal or None.
+        key: At least 6 characters.
+
+    Raises:
+        UserError: There is no such submission, or there are several.
+    """
+    matches = [row for row in rows if len(key) >= _SHORTEST and row[0].key.startswith(key)]
+    present = [row for row in matches if row[1] is None]
+    matches = present or matches
+    if len(matches) != 1:
+        number = "no submission" if not matches else f"{len(matches)} submissions"
+        raise UserError(
+            f"key {show(key)}: found {number}, expected the first {_SHORTEST} or more characters of one key; "
+            "`python -m space list` prints the keys"
+        )
+    return matches[0]
 
 
 def described(entry: SubmissionEntry, removed: str | None) -> str:

@@ -56,7 +56,11 @@ window.space = (() => {
       else address.searchParams.set(field.name, value);
     }
     const joined = [...form.querySelectorAll("[data-join]")];
-    if (joined.length) address.searchParams.set(joined[0].dataset.join, joined.map((field) => field.value).join(","));
+    if (joined.length) {
+      const chosen = joined.filter((field) => field.type !== "checkbox" || field.checked).map((field) => field.value);
+      if (chosen.length) address.searchParams.set(joined[0].dataset.join, chosen.join(","));
+      else address.searchParams.delete(joined[0].dataset.join);
+    }
     return address.search || "?";
   }
 
@@ -125,9 +129,10 @@ window.space = (() => {
     plot.dataset.opensThreads = "";
     plot.on?.("plotly_click", (event) => {
       const thread = event.points[0]?.customdata?.[0];
-      const { compare } = params(location.search);
+      const { compare, data } = params(location.search);
+      const version = data ? `&data=${encodeURIComponent(data)}` : "";
       // Plotly may report one click twice. At the second time the page has another state.
-      if (typeof thread === "string" && compare) go(`?tab=threads&thread=${encodeURIComponent(thread)}&systems=${compare}`);
+      if (typeof thread === "string" && compare) go(`?tab=threads&thread=${encodeURIComponent(thread)}&systems=${compare}${version}`);
     });
   }
   new MutationObserver(() => document.querySelectorAll("#plot-compare .js-plotly-plot").forEach(openThreads)).observe(

@@ -20,7 +20,7 @@ class Limits:
         unpacked_bytes: Bytes of the unpacked file. A full submission has about 1.5 MB.
         line_bytes: Bytes of one line.
         lines: Lines, with blank ones.
-        ranking: Titles in one ranking.
+        beyond_pool: Titles of one ranking beyond the number of candidates in its pool. Invented titles count as misses.
         title: Characters of one title.
         name: Characters of a name, and of each other short field.
         link: Characters of a link.
@@ -37,7 +37,7 @@ class Limits:
     unpacked_bytes: int = 32_000_000
     line_bytes: int = 1_000_000
     lines: int = 100_000
-    ranking: int = 1_000
+    beyond_pool: int = 100
     title: int = 2_000
     name: int = 100
     link: int = 300
@@ -56,6 +56,7 @@ class LeaderboardSettings:
 
     Attributes:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
+        older: The same for older versions of the dataset, newest first. Readers can select them.
         results: Folder of the submissions and of the computed scores.
         results_repo: Dataset repository on the Hub to which submissions are committed; None for the folder only.
         token: Token with write access to that repository. It is never shown, not even by `repr`.
@@ -67,6 +68,7 @@ class LeaderboardSettings:
     """
 
     dataset: str = DEFAULT_DATASET
+    older: tuple[str, ...] = ()
     results: Path = Path("results")
     results_repo: str | None = None
     token: str | None = field(default=None, repr=False)
@@ -80,10 +82,10 @@ def from_environment(variables: Mapping[str, str] = os.environ) -> LeaderboardSe
     """Read the settings.
 
     Args:
-        variables: MUSICRS_DATASET, RESULTS_DIR, RESULTS_REPO, HF_TOKEN, BOARD_OWNERS (names separated by commas),
-            OAUTH_CLIENT_ID (set by a Space with sign-in), SPACE_ID (set by a Space) or BEHIND_PROXY, and the limits
-            SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB and MAX_QUEUE. An empty variable counts
-            as absent.
+        variables: MUSICRS_DATASET, MUSICRS_OLDER (datasets separated by commas), RESULTS_DIR, RESULTS_REPO, HF_TOKEN,
+            BOARD_OWNERS (names separated by commas), OAUTH_CLIENT_ID (set by a Space with sign-in), SPACE_ID (set by a
+            Space) or BEHIND_PROXY, and the limits SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB
+            and MAX_QUEUE. An empty variable counts as absent.
 
     Raises:
         UserError: A limit is not a whole number.
@@ -95,11 +97,16 @@ def from_environment(variables: Mapping[str, str] = os.environ) -> LeaderboardSe
         results=Path(values.get("RESULTS_DIR", standard.results)),
         results_repo=values.get("RESULTS_REPO"),
         token=values.get("HF_TOKEN"),
-        owners=tuple(name.strip() for name in values.get("BOARD_OWNERS", "").split(",") if name.strip()),
+        older=_listed(values.get("MUSICRS_OLDER", "")),
+        owners=_listed(values.get("BOARD_OWNERS", "")),
         sign_in="OAUTH_CLIENT_ID" in values,
         behind_proxy="SPACE_ID" in values or "BEHIND_PROXY" in values,
         limits=_limits(values, standard.limits),
     )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _limits(values: Mapping[str, str], standard: Limits) -> Limits:

@@ -26,7 +26,7 @@ _STATES = {
 }
 _HEADLINE = "recall@20"
 # Fields of a submission that are no fields of a run card.
-_EXTRA_FIELDS = ("link", "description", "partial")
+_EXTRA_FIELDS = ("link", "code_link", "description", "partial")
 
 
 def submit(
@@ -50,6 +50,7 @@ def submit(
         Reads | None, typer.Option(help="Data that the system uses beyond its own thread. [run.json]")
     ] = None,
     link: Annotated[str | None, typer.Option(metavar="URL", help="Page of the system, https.")] = None,
+    code_link: Annotated[str | None, typer.Option(metavar="URL", help="Page of the code of the system, https.")] = None,
     description: Annotated[str | None, typer.Option(help="Short description of the system.")] = None,
     open_weights: Annotated[
         bool | None, typer.Option("--open-weights/--closed-weights", help="Whether anyone can download its weights.")
@@ -69,7 +70,8 @@ def submit(
         raise UserError("expected one of --space (the leaderboard's URL) and --repo (its results repository)")
     fields: dict[str, str | bool | None] = {
         "name": name, "modality": modality, "paradigm": paradigm, "reads": reads,
-        "link": link, "description": description, "open_weights": open_weights, "partial": partial or None,
+        "link": link, "code_link": code_link, "description": description, "open_weights": open_weights,
+        "partial": partial or None,
     }  # fmt: skip
     references = None if dataset is None else load_references(dataset, config_of(run))
     bundle = build_bundle(run, fields, references)
@@ -104,6 +106,10 @@ def _to_leaderboard(bundle: Bundle, space: str) -> None:
         n = answer.get("n_faults")
         typer.echo(f"refused: {count(n if isinstance(n, int) else len(faults), 'fault')}", err=True)
         raise typer.Exit(2)
+    if isinstance(answer.get("summary"), str):
+        typer.echo(_safe(answer["summary"]), err=True)
+    if isinstance(answer.get("receipt"), str):
+        typer.echo(f"receipt, to edit or withdraw the row later: {_safe(answer['receipt'])}", err=True)
     state = _STATES.get(answer["state"], _safe(answer["state"]))
     typer.echo(f"{state}{_rank(_object(answer.get('row')))}: {client.url}/?row={_safe(answer.get('key'))}")
 

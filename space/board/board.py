@@ -74,10 +74,13 @@ class Board:
         data: Pool designs.
         store: The submissions.
         cache: Folder of computed scores, which may be deleted at any time; None for no cache on disk.
+        older: True for an older version of the data: only the submissions that were made for it have rows.
     """
 
-    def __init__(self, data: LeaderboardData, store: SubmissionStore, cache: Path | None) -> None:
-        self.data, self.store = data, store
+    def __init__(
+        self, data: LeaderboardData, store: SubmissionStore, cache: Path | None, *, older: bool = False
+    ) -> None:
+        self.data, self.store, self.older = data, store, older
         self._cache, self._rank = Cache(cache), StandingsCache()
         self._judged: dict[str, Judged] = {}
         self._failed: dict[str, tuple[SubmissionEntry, str]] = {}
@@ -166,7 +169,10 @@ class Board:
             self._looking.release()
 
     def _stored(self) -> _Stored:
-        return _Stored(tuple(self.store.entries()), tuple(self.store.set_aside()))
+        entries = tuple(self.store.entries())
+        if self.older:
+            return _Stored(tuple(entry for entry in entries if entry.card.fingerprint in self.data.by_fingerprint), ())
+        return _Stored(entries, tuple(self.store.set_aside()))
 
     def _judge_missing(self, entries: Sequence[SubmissionEntry], within_s: float) -> None:
         """Score the submissions without scores. A failed one is tried again once its file has changed."""

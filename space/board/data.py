@@ -80,6 +80,11 @@ class LeaderboardData:
     dataset: str
     designs: tuple[PoolDesign, ...]
 
+    @property
+    def version(self) -> str:
+        """Name of this version of the data in URLs: the first characters of its first fingerprint."""
+        return self.designs[0].fingerprint[:8]
+
     @cached_property
     def by_fingerprint(self) -> dict[str, PoolDesign]:
         """Fingerprint to pool design."""

@@ -14,6 +14,8 @@ from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.tables import AMONG
 
+from .plain_rows import FACTS, facts
+from .status import marks
 from .table_rows import MEASURES, TableRow
 
 ExportFormat = Literal["markdown", "csv", "latex"]
@@ -54,6 +56,7 @@ def _table(rows: Sequence[TableRow], title: str) -> Table:
             cell(str(row.n or UNDEFINED)),
             cell(percent_no_negative_zero(row.audio_coverage)),
             cell(percent_no_negative_zero(row.answered)),
+            cell(", ".join(part for part in (row.status, _marks(row)) if part) or UNDEFINED),
         )
         for row in rows
     )
@@ -61,8 +64,9 @@ def _table(rows: Sequence[TableRow], title: str) -> Table:
         f"bold: best; underlined: not significantly different from the best (paired t, corrected for the "
         f"better systems of the group){AMONG}",
         "reported: results of the paper, which cannot be recomputed",
+        "status: declared by the submitter, with a link to the code, or reproduced by the leaderboard owner",
     )
-    heads = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %")
+    heads = ("System", "modality", "reads", *HEADLINE, f"group ({HEADLINE[0]})", "n", "audio %", "answered %", "status")
     caption = f"{title}: scores in % [95 % interval]"
     return Table(caption, columns(*heads, n_left=3), tuple(map(Row, cells)), notes)
 
@@ -85,15 +89,25 @@ def _csv(rows: Sequence[TableRow]) -> str:
     about = ["kind", "name", "modality", "paradigm", "reads", "open_weights", "n", "audio_coverage", "answered", "key"]
     numbers = [f"{name}{part}" for name in MEASURES for part in ("", " low", " high")]
     ranks = [f"{metric} {part}" for metric in HEADLINE for part in ("rank", "group", "to chance", "to chance n")]
-    lines = [csv_line([*about, *numbers, *ranks, "verdict rule"])]
+    lines = [csv_line([*about, *numbers, *ranks, "verdict rule", "status", "marks", "code_link", *FACTS])]
     for row in rows:
         first: list[object] = [row.kind, row.label, row.modality, row.paradigm, row.reads, row.open_weights]
         first += [row.n, row.audio_coverage, row.answered, row.key]
         scores = [value for name in MEASURES for value in (row.values.get(name), *row.interval.get(name, (None, None)))]
         standings = [value for metric in HEADLINE for value in _standing(row, metric)]
         rule = VERDICT_RULE if row.standings else None
-        lines.append(csv_line((*first, *scores, *standings, rule)))
+        lines.append(csv_line((*first, *scores, *standings, rule, row.status, _marks(row), *_facts(row))))
     return "".join(lines)
+
+
+def _marks(row: TableRow) -> str | None:
+    return None if row.submission is None else "; ".join(marks(row.submission)) or None
+
+
+def _facts(row: TableRow) -> list[object]:
+    if row.submission is None:
+        return [None] * (1 + len(FACTS))
+    return [row.submission.entry.code_link, *facts(row.submission.entry.card).values()]
 
 
 def _standing(row: TableRow, metric: str) -> tuple[object, object, object, object]:

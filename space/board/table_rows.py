@@ -11,12 +11,13 @@ from musicrs_metric.errors import UserError, show
 from musicrs_metric.measures import DEFAULT_K, measure_names
 from musicrs_metric.paper.tables import OVERALL, Result, table1
 from musicrs_metric.runs.predictions import Outcome
-from musicrs_metric.runs.run_card import Modality, Paradigm, Reads
+from musicrs_metric.runs.run_card import Modality, Paradigm, Reads, RunCard
 from musicrs_metric.scoring import Scores
 
 from .board import Board
 from .data import PoolDesign
 from .rows import SubmissionRow
+from .status import Status, StatusFilter, is_at_least, status_of
 
 Kind = Literal["chance", "reported", "submitted"]
 Pair = tuple[float, float]
@@ -30,6 +31,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 """Field with a fixed set of values, in queries and in submissions, to these values."""
 
 SORTS = ("name", "modality", "paradigm", "reads", "received", "coverage", "answered", *MEASURES)
+_MOST_PARAMETERS = 1e15
 # The two systems of the paper that read more than their own thread. All others rank one thread at a time.
 _READS_OF_PAPER: Mapping[str, Reads] = {"Popularity": "pools", "Neighborhood": "labels"}
 
@@ -39,24 +41,29 @@ class RowQuery:
     """Selection and order of the rows. An empty choice selects all.
 
     Attributes:
+        version: Version of the data; empty for the current one. The caller chooses the board of that version.
         design: Name of the pool design; None for the first.
         modality: Modalities.
         paradigm: Paradigms.
         reads: Values of `reads`.
         genre: Scores and standings on the threads of this genre; None for all threads.
         open_weights: Only systems with open weights (True) or closed weights (False). Unknown weights match neither.
+        status: "code" for rows with a code link and reproduced rows, "reproduced" for these only; empty for all. The
+            results that the paper reports have no status.
         reported: True to include the results that the paper reports.
         text: Only rows whose name contains it, in upper or lower case.
         sort: One of `SORTS`.
         ascending: True for the smallest value first, or A before Z. Rows without a value come last either way.
     """
 
+    version: str = ""
     design: str | None = None
     modality: tuple[Modality, ...] = ()
     paradigm: tuple[Paradigm, ...] = ()
     reads: tuple[Reads, ...] = ()
     genre: str | None = None
     open_weights: bool | None = None
+    status: StatusFilter = ""
     reported: bool = True
     text: str = ""
     sort: str = "recall@20"
@@ -100,6 +107,11 @@ class TableRow:
         return None if self.submission is None else self.submission.key
 
     @property
+    def status(self) -> Status | None:
+        """Status of a submission."""
+        return None if self.submission is None else status_of(self.submission.entry)
+
+    @property
     def is_ranked(self) -> bool:
         """True if the row has a rank: a submission with at least one peer that reads the same."""
         return self.submission is not None and self.submission.is_ranked and bool(self.standings)
@@ -121,6 +133,14 @@ class TableRow:
     def answered(self) -> float | None:
         """Mean share of each ranking that the system gave itself. The rest is the filled part."""
         return None if self.submission is None else self.submission.judged.answered
+
+
+def parameters_of(card: RunCard) -> int | None:
+    """Return the number of parameters that a run card states; None if it states no positive number."""
+    number = card.extra.get("parameters")
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 1 <= number <= _MOST_PARAMETERS:
+        return None
+    return round(number)
 
 
 def table_rows(board: Board, query: RowQuery | None = None) -> list[TableRow]:
@@ -153,6 +173,8 @@ def _check(query: RowQuery) -> None:
         for choice in getattr(query, name):
             if choice not in choices:
                 raise UserError(f"{name} {show(choice)}: expected one of {', '.join(choices)}")
+    if query.status not in get_args(StatusFilter):
+        raise UserError(f"status {show(query.status)}: expected code or reproduced")
     if query.sort not in SORTS:
         raise UserError(f"sort by {show(query.sort)}: expected one of {', '.join(SORTS)}")
 
@@ -163,6 +185,7 @@ def _is_selected(row: TableRow, query: RowQuery) -> bool:
         and (not query.paradigm or row.paradigm in query.paradigm)
         and (not query.reads or row.reads in query.reads)
         and (query.open_weights is None or row.open_weights is query.open_weights)
+        and is_at_least(row.status, query.status)
         and query.text.strip().casefold() in row.label.casefold()
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .form import SubmissionForm
+from .form import SubmissionForm, judge_edits
 from .refusal import IntakeError
 from .take import Taken, take
 
-__all__ = ["IntakeError", "SubmissionForm", "Taken", "take"]
+__all__ = ["IntakeError", "SubmissionForm", "Taken", "judge_edits", "take"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, TypeVar
@@ -20,7 +21,9 @@ from .refusal import FORM, IntakeError, at_field
 from .text import TextError, https_link, one_line, without_contact
 
 # Fields of a run.json that the leaderboard stores next to the run card.
-_NOT_IN_CARD = ("link", "description", "partial")
+_NOT_IN_CARD = ("link", "code_link", "description", "partial", "show_sender")
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_PARAMETERS = re.compile(r"(\d+(?:\.\d+)?(?:e\d{1,2})?) ?([kmbt]?)", re.IGNORECASE)
 _DEEPEST = 10
 _LARGEST = 1e12
 
@@ -42,6 +45,15 @@ class SubmissionForm:
         partial: True if threads may be missing, which then score 0.
         pools: Name of the pool design that it ranked; empty for that of the run card, else the first of the
             leaderboard.
+        code_link: Page of the code of the system.
+        parameters: Number of parameters of the model, as a number or as text such as "7B".
+        licence: Licence of the weights.
+        model_id: Public name of the model.
+        model_revision: Commit or version of the model.
+        trained: True if the system was trained or tuned for this task; None if unknown.
+        hardware: Hardware of the run.
+        wall_time_s: Duration of the run in seconds.
+        show_sender: True to show the user name of a signed-in sender.
     """
 
     name: Any = ""
@@ -53,6 +65,15 @@ class SubmissionForm:
     open_weights: Any = None
     partial: Any = False
     pools: Any = ""
+    code_link: Any = ""
+    parameters: Any = ""
+    licence: Any = ""
+    model_id: Any = ""
+    model_revision: Any = ""
+    trained: Any = None
+    hardware: Any = ""
+    wall_time_s: Any = None
+    show_sender: Any = False
 
 
 _EMPTY = SubmissionForm()
@@ -65,6 +86,7 @@ class JudgedForm(NamedTuple):
         card: The complete run card.
         design: The pools and labels of the ranked data.
         link: Page of the system.
+        code_link: Page of its code.
         description: Short description.
         partial: True if threads may be missing.
         warnings: Contradictions of form and run card, in words.
@@ -73,6 +95,7 @@ class JudgedForm(NamedTuple):
     card: RunCard
     design: PoolDesign
     link: str | None
+    code_link: str | None
     description: str
     partial: bool
     warnings: tuple[str, ...]
@@ -105,12 +128,15 @@ def judge_form(
     description = sent.take(
         "description", lambda value: _free_of_contact(value, limits.description, "a description", needed=False)
     )
+    code = sent.take("code_link", lambda value: https_link(value, most=limits.link))
     partial = sent.take("partial", _yes_or_no)
+    about_model = {field: sent.take(field, judge) for field, judge in _about_model(limits).items()}
+    about_model["parameters"] = sent.take("parameters", _parameters, None, _parameters_of_card)
     if "fingerprint" in from_card:  # it names the data better than the name of the pools
         design = sent.take("pools", _design_named(data), "fingerprint", _design_of(data))
     else:
         design = sent.take("pools", _design_named(data))
-    judged = {"name", *choices, "fingerprint", "settings", "extra"}
+    judged = {"name", *choices, *about_model, "fingerprint", "settings", "extra"}
     others = [field.name for field in fields(RunCard) if field.name in from_card.keys() - judged]
     plain = {field: sent.judge(field, from_card[field], _plain(field, limits), RUN_CARD) for field in others}
     if sent.faults or design is None:
@@ -118,12 +144,42 @@ def judge_form(
     config = f"{choices['modality']}" + (f"_{design.name}" if design.name != PUBLISHED else "")
     of_design = {"config": config, "pools": design.name}
     values = {"dataset": DEFAULT_DATASET, **of_design, **from_card, **plain, **choices}
+    values |= {field: value for field, value in about_model.items() if value is not None}
     values |= {"name": name, "fingerprint": design.fingerprint} | (of_design if sent.is_filled_in("pools") else {})
     try:
         complete = card_from_values({field: value for field, value in values.items() if field not in _NOT_IN_CARD})
     except UserError as error:
         raise _bad_card(str(error)) from error
-    return JudgedForm(complete, design, page, description or "", bool(partial), tuple(sent.warnings))
+    return JudgedForm(complete, design, page, code, description or "", bool(partial), tuple(sent.warnings))
+
+
+def judge_edits(sent: Mapping[str, Any], limits: Limits) -> dict[str, str | None]:
+    """Check the fields that a sender changes on a row.
+
+    Args:
+        sent: Names of `space.store.notes.EDITABLE` to new values. None leaves a field as it is. So does empty text for
+            `name` and `reads`; for the others it removes the value.
+        limits: Largest lengths.
+
+    Raises:
+        IntakeError: Lists every invalid field.
+    """
+    judges: Mapping[str, Callable[[Any], str | None]] = {
+        "name": lambda value: _name(value, limits),
+        "reads": _choice(CHOICES["reads"]),
+        "link": lambda value: https_link(value, most=limits.link),
+        "code_link": lambda value: https_link(value, most=limits.link),
+        "description": lambda value: _free_of_contact(value, limits.description, "a description", needed=False),
+    }
+    fields_sent = _SentFields(SubmissionForm(), {})
+    edits = {
+        name: fields_sent.judge(name, sent[name], judge, FORM)
+        for name, judge in judges.items()
+        if sent.get(name) is not None and (sent[name] != "" or name not in ("name", "reads"))
+    }
+    if fields_sent.faults:
+        raise IntakeError(fields_sent.faults)
+    return edits
 
 
 class _SentFields:
@@ -216,6 +272,51 @@ def _yes_or_no(value: Any) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     raise TextError(f"found {show(value)}, expected true or false")
+
+
+def _about_model(limits: Limits) -> dict[str, Callable[[Any], Any]]:
+    """Return the judges of the fields that describe model and run."""
+
+    def text(value: Any) -> str | None:
+        return one_line(value, most=limits.description, what="text", needed=False) or None
+
+    texts = dict.fromkeys(("licence", "model_id", "model_revision", "hardware"), text)
+    return texts | {"trained": _yes_or_no, "wall_time_s": _seconds}
+
+
+def _parameters(value: Any) -> int | None:
+    """Return a number of parameters from a number, or from text such as "7B"."""
+    if value in ("", None):
+        return None
+    expected = "expected the number of parameters, such as 7000000000 or 7B"
+    if isinstance(value, str):
+        match = _PARAMETERS.fullmatch(value.strip().replace(",", ""))
+        if match is None:
+            raise TextError(f"found {show(value)}, {expected}")
+        value = float(match[1]) * _UNITS[match[2].lower()]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 1e15:
+        raise TextError(f"found {show(value)}, {expected}")
+    return round(value)
+
+
+def _parameters_of_card(value: Any) -> int | None:
+    """Return the number of a run card, in which other programs may use the same key for something else."""
+    try:
+        return _parameters(value)
+    except TextError:
+        return None
+
+
+def _seconds(value: Any) -> float | None:
+    if value in ("", None):
+        return None
+    try:
+        seconds = float(value) if isinstance(value, str) else value
+    except ValueError:
+        seconds = None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _LARGEST:
+        raise TextError(f"found {show(value)}, expected seconds from 0 to {_LARGEST:g}")
+    return seconds
 
 
 def _design_named(data: LeaderboardData) -> Callable[[Any], PoolDesign]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -85,6 +86,7 @@ def take(
         key=key_of(judged.card, predictions),
         card=judged.card,
         link=judged.link,
+        code_link=judged.code_link,
         description=judged.description,
         partial=len(predictions) < len(design.references),
         received_at=(now or datetime.now(UTC)).isoformat(timespec="microseconds"),
@@ -100,7 +102,7 @@ def _check_for_leaderboard(
     faults = [
         Fault(PREDICTIONS, None, "ranking", prediction.thread_id, problem)
         for prediction in predictions
-        if (problem := _too_much(prediction, limits)) is not None
+        if (problem := _too_much(prediction, design, limits)) is not None
     ]
     predicted = {prediction.thread_id for prediction in predictions}
     missing = [thread for thread in design.references.thread_ids if thread not in predicted]
@@ -125,17 +127,26 @@ def _all_unknown(predictions: tuple[Prediction, ...], design: PoolDesign) -> boo
     """Return True if there are titles and none of them is in its pool. Stops at the first known title."""
     has_titles = False
     for prediction in predictions:
-        pool = Pool(design.references.candidates[design.references.position[prediction.thread_id]])
+        pool = Pool(_pool_of(prediction, design))
         has_titles = has_titles or bool(prediction.ranking)
         if any(pool.resolve(title) is not None for title in prediction.ranking):
             return False
     return has_titles
 
 
-def _too_much(prediction: Prediction, limits: Limits) -> str | None:
-    if len(prediction.ranking) > limits.ranking:
-        return f"found {len(prediction.ranking):,} titles, expected at most {limits.ranking:,}"
+def _too_much(prediction: Prediction, design: PoolDesign, limits: Limits) -> str | None:
+    n, pool = len(prediction.ranking), len(_pool_of(prediction, design))
+    most = pool + limits.beyond_pool
+    if n > most:
+        return (
+            f"found {n:,} titles, expected at most {most:,}: its pool has {count(pool, 'candidate')}, and at most "
+            f"{limits.beyond_pool} other titles may be in the ranking; remove the rest"
+        )
     longest = max(map(len, prediction.ranking), default=0)
     if longest > limits.title:
         return f"found a title of {longest:,} characters, expected at most {limits.title:,}"
     return None
+
+
+def _pool_of(prediction: Prediction, design: PoolDesign) -> Sequence[str]:
+    return design.references.candidates[design.references.position[prediction.thread_id]]

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 from musicrs_metric.runs.predictions import Prediction
 
 from ..submission import Submission, SubmissionEntry
+from .notes import Notes
 
 __all__ = ["Receipt", "SetAside", "Store"]
 
@@ -40,6 +41,11 @@ class SetAside(NamedTuple):
 class SubmissionStore(Protocol):
     """Keeps submissions. Safe to use from many threads and processes at once."""
 
+    @property
+    def notes(self) -> Notes:
+        """Facts about submissions that change after their arrival. `entries` has applied them."""
+        ...
+
     def put(self, submission: Submission) -> Receipt:
         """Keep a submission. Once this returns, a crash does not lose it."""
         ...
@@ -54,6 +60,14 @@ class SubmissionStore(Protocol):
 
     def prediction(self, key: str, thread_id: str) -> Prediction | None:
         """Return the prediction of one submission for one thread, without reading the others; None if there is none."""
+        ...
+
+    def withdraw(self, key: str, reason: str) -> None:
+        """Take a submission off the leaderboard. Its file is kept in another folder, with the reason."""
+        ...
+
+    def is_withdrawn(self, key: str) -> bool:
+        """Return True if a submission was on the leaderboard and is no longer."""
         ...
 
     def set_aside(self) -> Sequence[SetAside]:

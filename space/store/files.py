@@ -24,6 +24,7 @@ SUFFIX = ".jsonl"
 VERSION = 1
 _KEY = re.compile("[0-9a-f]{64}")
 _FIELDS = {"key": str, "card": dict, "link": str | None, "description": str, "partial": bool, "received_at": str}
+_OPTIONAL = {"code_link": str, "receipt_hash": str}  # written only if they have a value
 
 
 class StoredFileError(UserError):
@@ -62,6 +63,7 @@ def file_name(key: str) -> str:
 def to_bytes(submission: Submission) -> bytes:
     """Return the content of the file of a submission."""
     values = {name: getattr(submission, name) for name in _FIELDS if name != "card"}
+    values |= {name: value for name in _OPTIONAL if (value := getattr(submission, name))}
     values = {"version": VERSION, **values, "card": asdict(submission.card)}
     return f"{to_json(values)}\n".encode() + _lines(submission.predictions)
 
@@ -115,7 +117,7 @@ def read_submission(content: bytes, name: str) -> Submission:
         if prediction is None:
             raise StoredFileError(str(faults[0]))
         predictions.append(prediction)
-    fields = {field: getattr(entry, field) for field in _FIELDS}
+    fields = {field: getattr(entry, field) for field in (*_FIELDS, *_OPTIONAL)}
     return Submission(**fields, predictions=tuple(predictions))
 
 
@@ -158,9 +160,14 @@ def _entry(values: dict[str, Any]) -> SubmissionEntry:
     for name, kind in _FIELDS.items():
         if name not in values or not isinstance(values[name], kind):
             raise ValueError(f"field {name!r} is missing or of another type")
+    optional = {name: values[name] for name in _OPTIONAL if name in values}
+    for name, value in optional.items():
+        if not isinstance(value, _OPTIONAL[name]):
+            raise ValueError(f"field {name!r} is of another type")
     if not is_unicode(to_json(values)):
         raise ValueError("has half a surrogate pair, which no page can show")
     datetime.fromisoformat(values["received_at"])
     card = dict(values["card"])
     card |= card.pop("extra", {})
-    return SubmissionEntry(**{name: values[name] for name in _FIELDS} | {"card": card_from_values(card)})
+    required = {name: values[name] for name in _FIELDS}
+    return SubmissionEntry(**required | optional | {"card": card_from_values(card)})

@@ -11,10 +11,9 @@ from __future__ import annotations
 import atexit
 import logging
 import random
-import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,9 @@ from .commit_markers import CommitMarkers
 from .files import SUFFIX, StoredFileError, file_name, is_key, read_submission
 from .inbox import Inbox
 from .local import LocalStore
+from .notes import Notes
 from .remote import RemoteError, RemoteFile, ResultsRepo
+from .shared_notes import SharedNotes, paths_of
 
 SUBMISSIONS = "submissions"
 _LOG = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ class HubStore:
             raises `UserError` if they are refused; None to ignore the inbox.
         pace: Intervals of the requests to the Hub.
         largest: Largest number of bytes of a file of the repository that is read.
+        report: Called with a new problem in words, and with None once it is over.
     """
 
     def __init__(
@@ -83,11 +85,14 @@ class HubStore:
         accept: Callable[[bytes, bytes], Submission] | None = None,
         pace: Pace = Pace(),
         largest: int = 64_000_000,
+        report: Callable[[str | None], None] = lambda _problem: None,
     ) -> None:
         self.local = LocalStore(folder)
         self.repo, self.pace, self.largest = repo, pace, largest
         self._markers = CommitMarkers(self.local.folder / ".committed" / repo.repo)
         self._inbox = Inbox(repo, accept, largest)
+        self._notes = SharedNotes(repo, self.local.notes)
+        self._submitted: set[str] = set()  # keys of the files in the repository at the last look
         self._lock = FileLock(self.local.folder / ".hub.lock")  # one process at a time sends requests to the Hub
         self._changed = threading.Condition()
         self._wake, self._stopped = threading.Event(), threading.Event()
@@ -95,6 +100,7 @@ class HubStore:
         self._looked_at: str | None = None
         self._set_aside: dict[RemoteFile, SetAside] = {}
         self._problem: str | None = None
+        self._on_problem = report
         self._failures = 0
         self._due = self._paid_until = 0.0  # times of the monotonic clock
 
@@ -121,6 +127,19 @@ class HubStore:
                 return Receipt(submission.key, "queued")
         return receipt
 
+    @property
+    def notes(self) -> Notes:
+        """Facts about submissions that change after their arrival. Their files are committed too."""
+        return self.local.notes
+
+    def withdraw(self, key: str, reason: str) -> None:
+        """Take a submission off the leaderboard. The next commit deletes the file of one that its sender withdrew."""
+        self.local.withdraw(key, reason)
+
+    def is_withdrawn(self, key: str) -> bool:
+        """Return True if a submission was on the leaderboard and is no longer."""
+        return self.local.is_withdrawn(key)
+
     def entries(self) -> Sequence[SubmissionEntry]:
         """List the submissions without their predictions, in the order of arrival, also the queued ones."""
         return self.local.entries()
@@ -135,7 +154,12 @@ class HubStore:
 
     def set_aside(self) -> Sequence[SetAside]:
         """List the files that `entries` leaves out, on the disk and in the repository."""
-        return [*self.local.set_aside(), *list(self._set_aside.values()), *self._inbox.refused()]
+        return [
+            *self.local.set_aside(),
+            *list(self._set_aside.values()),
+            *self._inbox.refused(),
+            *self._notes.set_aside(),
+        ]
 
     def waiting(self) -> list[str]:
         """Return the keys of the submissions that are not committed yet."""
@@ -179,7 +203,7 @@ class HubStore:
         while not self._stopped.is_set():
             self._wake.wait(self.attempt())
             self._wake.clear()
-        if self.waiting():
+        if self.waiting() or self._notes.waiting():
             self.attempt()
 
     def _step(self) -> bool:
@@ -188,13 +212,18 @@ class HubStore:
         if commit != self._looked_at:
             self._looked_at = commit if self._take_in(commit) else None
         keys = self.waiting()[:_BATCH]
-        answered = self._inbox.answered()
-        if not keys and not answered:
+        answered, notes = self._inbox.answered(), self._notes.waiting()
+        withdrawn = self._notes.withdrawn() & self._submitted
+        if not keys and not answered and not notes and not withdrawn:
             return False
         added = {f"{SUBMISSIONS}/{file_name(key)}": (self.local.folder / file_name(key)).read_bytes() for key in keys}
-        title = count(len(keys), "submission") if keys else "The runs of the inbox are submissions already"
-        self.repo.commit(added, answered, parent=commit, title=title)
+        removed = [*answered, *(f"{SUBMISSIONS}/{file_name(key)}" for key in sorted(withdrawn))]
+        self.repo.commit(added | paths_of(notes), removed, parent=commit, title=_title(keys, notes, withdrawn))
         self._markers.add(keys)
+        self._submitted = self._submitted - withdrawn | set(keys)
+        for key in withdrawn:
+            self._markers.remove(key)
+        self._notes.committed(notes)
         self._inbox.removed(answered)
         return True
 
@@ -205,12 +234,17 @@ class HubStore:
         """
         files = self.repo.files(SUBMISSIONS, commit)
         named = {file for file in files if _is_named_by_key(file)}
+        self._notes.read(commit)
+        self._submitted = {Path(file.path).name.removesuffix(SUFFIX) for file in named}
+        withdrawn = {file_name(key) for key in self._notes.withdrawn()}
+        named = {file for file in named if Path(file.path).name not in withdrawn}
         local = {file_name(entry.key) for entry in self.local.entries()}
         new = [file for file in named if Path(file.path).name not in local and file not in self._set_aside]
         self._set_aside = {file: self._set_aside[file] for file in files if file in self._set_aside}
         self._set_aside |= {
             file: SetAside(file.path, "is no submission; file names of submissions are keys")
-            for file in set(files) - named
+            for file in files
+            if not _is_named_by_key(file)
         }
         with ThreadPoolExecutor(_READERS) as readers:
             list(readers.map(lambda file: self._fetch(file, commit), new))
@@ -235,11 +269,8 @@ class HubStore:
 
     def _withdraw(self, key: str) -> None:
         """Withdraw a submission that the owner removed from the repository. Its file is moved, not deleted."""
-        withdrawn = self.local.folder / ".withdrawn"
-        withdrawn.mkdir(exist_ok=True)
-        file = self.local.folder / file_name(key)
-        if file.exists():
-            shutil.move(file, withdrawn / file.name)
+        if (self.local.folder / file_name(key)).exists():
+            self.local.withdraw(key, f"removed from {self.repo.repo}")
             _LOG.warning("%s was removed from %s and is therefore withdrawn", key, self.repo.repo)
         self._markers.remove(key)
 
@@ -276,9 +307,18 @@ class HubStore:
             _LOG.warning(problem)
         elif problem is None and self._problem is not None:
             _LOG.warning("%s: all is committed again", self.repo.repo)
+        if problem != self._problem:
+            self._on_problem(problem)
         self._problem = problem
 
 
 def _is_named_by_key(file: RemoteFile) -> bool:
     name = Path(file.path).name
     return file.path == f"{SUBMISSIONS}/{name}" and is_key(name.removesuffix(SUFFIX)) and name.endswith(SUFFIX)
+
+
+def _title(keys: Sequence[str], notes: Collection[str], withdrawn: Collection[str]) -> str:
+    parts = ((keys, "submission"), (notes, "note"), (withdrawn, "withdrawn submission"))
+    return ", ".join(count(len(items), noun) for items, noun in parts if items) or (
+        "The runs of the inbox are submissions already"
+    )

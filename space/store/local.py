@@ -11,15 +11,18 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
-from musicrs_metric.base.files import replacing
+from musicrs_metric.base.files import replacing, to_json, write_text
 from musicrs_metric.errors import is_unicode, show
 from musicrs_metric.runs.predictions import Prediction
 
 from ..submission import Submission, SubmissionEntry
 from . import Receipt, SetAside
 from .files import SUFFIX, StoredFileError, file_name, find_prediction, is_key, read_entry, read_submission, to_bytes
+from .notes import NOTES, Notes, now
 
 LOCK = ".lock"
+WITHDRAWN = ".withdrawn"
+REASON = ".reason.json"
 _PART = ".part"
 _LARGEST = 256_000_000  # bytes of a file that is read, many times the size of any accepted submission
 
@@ -46,6 +49,7 @@ class LocalStore:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.notes = Notes(self.folder / NOTES)
         self._writing = FileLock(self.folder / LOCK)
         self._reading = threading.Lock()
         self._seen: dict[str, _Seen] = {}
@@ -63,15 +67,19 @@ class LocalStore:
         content = to_bytes(submission)
         read_entry(content, target.name)  # a file that cannot be read back must not be acknowledged
         with self._writing:
-            if target.exists() and _holds_submission(target):
+            is_withdrawn = bool(self.notes.get(submission.key).withdrawn_at)
+            if target.exists() and _holds_submission(target) and not is_withdrawn:
                 return Receipt(submission.key, "already")
             self._remove_unfinished()
             _write(target, content)
+            if is_withdrawn:
+                self.notes.reset(submission.key)
         return Receipt(submission.key, "stored")
 
     def entries(self) -> Sequence[SubmissionEntry]:
         """List the submissions in the order of arrival. Unchanged files are not read again."""
-        entries = [seen.content for seen in self._look() if isinstance(seen.content, SubmissionEntry)]
+        entries = [self.notes.apply(seen.content) for seen in self._look() if isinstance(seen.content, SubmissionEntry)]
+        entries = [entry for entry in entries if not entry.note.withdrawn_at]
         return sorted(entries, key=lambda entry: (entry.received_at, entry.key))
 
     def get(self, key: str) -> Submission | None:
@@ -92,9 +100,25 @@ class LocalStore:
         except OSError:
             return None
 
+    def withdraw(self, key: str, reason: str) -> None:
+        """Move the file of a submission to another folder, with the reason. Its row disappears."""
+        withdrawn = self.folder / WITHDRAWN
+        withdrawn.mkdir(exist_ok=True)
+        with self._writing:
+            if (self.folder / file_name(key)).exists():  # two calls may withdraw it at the same time
+                write_text(withdrawn / f"{key}{REASON}", [to_json({"reason": reason, "removed_at": now()}), "\n"])
+                os.replace(self.folder / file_name(key), withdrawn / file_name(key))
+
+    def is_withdrawn(self, key: str) -> bool:
+        """Return True if a submission was on the leaderboard and is no longer."""
+        if not is_key(key) or ((self.folder / file_name(key)).exists() and not self.notes.get(key).withdrawn_at):
+            return False
+        return bool(self.notes.get(key).withdrawn_at) or (self.folder / WITHDRAWN / file_name(key)).exists()
+
     def set_aside(self) -> Sequence[SetAside]:
         """List the files of the folder that are no submissions, by name."""
-        return [seen.content for seen in self._look() if isinstance(seen.content, SetAside)]
+        files = [seen.content for seen in self._look() if isinstance(seen.content, SetAside)]
+        return files + [SetAside(name, "is no note and is ignored") for name in self.notes.damaged()]
 
     def problem(self) -> str | None:
         """Return None, because the folder is the results store."""

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.errors import is_unicode, show
 
+from ..board.status import StatusFilter
 from ..board.table_rows import CHOICES, RowQuery
 
-TABS = ("leaderboard", "compare", "genres", "threads", "submit", "about")
+TABS = ("leaderboard", "compare", "genres", "trends", "threads", "submit", "about")
 SORTS = (*HEADLINE, "name", "received", "coverage")
+COLUMNS = ("parameters", "licence", "model", "code", "training", "run")
 _ASCENDING = ("name",)
 _ALL = ""
 _LONGEST = 1_000
+_STATUS: Mapping[str, StatusFilter] = {choice: choice for choice in get_args(StatusFilter)}
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "tab": TABS,
     **{name: (_ALL, *choices) for name, choices in CHOICES.items()},
     "weights": (_ALL, "open", "closed"),
+    "status": get_args(StatusFilter),
     "sort": SORTS,
     "order": ("", "reversed"),
     "metric": HEADLINE,
     "reported": ("yes", "no"),
+    "axis": ("size", "date"),
 }
 
 
@@ -39,17 +44,21 @@ class Address:
         compare: Keys of two rows, separated by a comma.
         thread: Id of the thread that is shown.
         systems: Keys of the rows whose rankings of that thread are shown, separated by commas.
+        data: Version of the data; empty for the current one.
         pools: Pool design; empty for the first one.
         modality: Only systems of this modality.
         paradigm: Only systems of this paradigm.
         reads: Only systems that read this.
         weights: Only systems of "open" or "closed" weights.
+        status: Only rows with code ("code") or reproduced rows ("reproduced").
         genre: Scores and standings on this genre; in the list of threads, threads of it.
         find: Only systems, or threads, with this text.
         reported: "yes" to show the results that the paper reports.
         sort: Column that sorts the systems.
         order: "reversed" for the worst first, or Z before A.
         metric: Measure of comparisons, heat map and plots.
+        columns: Further columns of the table, separated by commas.
+        axis: Horizontal axis of the plot of scores against "size" or "date".
     """
 
     tab: str = TABS[0]
@@ -57,17 +66,21 @@ class Address:
     compare: str = ""
     thread: str = ""
     systems: str = ""
+    data: str = ""
     pools: str = ""
     modality: str = _ALL
     paradigm: str = _ALL
     reads: str = _ALL
     weights: str = _ALL
+    status: str = _ALL
     genre: str = _ALL
     find: str = ""
     reported: str = "yes"
     sort: str = SORTS[0]
     order: str = ""
     metric: str = HEADLINE[0]
+    columns: str = ""
+    axis: str = "size"
 
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> Address:
@@ -116,6 +129,11 @@ class Address:
         return [key for key in self.systems.split(",") if key]
 
     @property
+    def chosen_columns(self) -> list[str]:
+        """The names of `columns` that exist, in the order of the table."""
+        return [name for name in COLUMNS if name in self.columns.split(",")]
+
+    @property
     def drawn(self) -> str:
         """The measure that the table draws: the one that sorts it, or the first."""
         return self.sort if self.sort in HEADLINE else HEADLINE[0]
@@ -129,12 +147,14 @@ class Address:
     def query(self) -> RowQuery:
         """Selection and order of the rows that are shown."""
         return RowQuery(
+            version=self.data,
             design=self.pools or None,
             modality=_one(self.modality),
             paradigm=_one(self.paradigm),
             reads=_one(self.reads),
             genre=self.genre or None,
             open_weights={"open": True, "closed": False}.get(self.weights),
+            status=_STATUS[self.status],
             reported=self.reported == "yes",
             text=self.find,
             sort=self.sort,

@@ -10,6 +10,7 @@ from musicrs_metric.compare import HEADLINE
 from musicrs_metric.scoring import Scores
 
 from ..board.rows import SubmissionRow
+from ..board.status import STATUS_WORDS, marks, status_of
 from . import display_names
 from .address import Address
 from .form_controls import link
@@ -64,8 +65,11 @@ def details(row: SubmissionRow, address: Address) -> Html:
         tag("p", row.entry.description, class_="description", dir="auto") if row.entry.description else None,
         tag("p", "Page: ", out) if (out := outside_link(row.entry.link)) else None,
         tag("p", "Partial: missing threads count as 0.", class_="warn") if row.entry.partial else None,
-        [tag("p", f"Same ranks of relevant titles: {label}.", class_="warn") for label in row.identical_to],
-        tag("p", row.other_data, class_="warn") if row.other_data else None,
+        tag("p", "Code: ", code) if (code := outside_link(row.entry.code_link)) else None,
+        tag("p", f"Status: {_status(row)}"),
+        tag("p", f"Sent by {row.entry.shown_sender}.", class_="soft") if row.entry.shown_sender else None,
+        [tag("p", f"{mark[0].upper()}{mark[1:]}.", class_="warn") for mark in marks(row)],
+        tag("p", row.other_data, class_="soft") if row.other_data else None,
         _actions(row, address),
         tag("h3", "Standings"),
         tag("ul", _standing(row)),
@@ -81,11 +85,17 @@ def details(row: SubmissionRow, address: Address) -> Html:
     )  # fmt: skip
 
 
+def _status(row: SubmissionRow) -> str:
+    at = row.entry.note.reproduced_at
+    return STATUS_WORDS[status_of(row.entry)] + (f" on {display_names.day(at)}" if at else "")
+
+
 def _actions(row: SubmissionRow, address: Address) -> Html:
     return tag(
         "p",
         tag("button", "Download predictions", type="button", data_save=f"predictions {row.key}", class_="action"),
         link(address, "Compare", class_="action", tab="compare", row="", compare=f"{row.key},"),
+        link(address, "Change or withdraw", class_="action", tab="submit") if row.entry.receipt_hash else None,
         link(address, "Rankings by thread", class_="action", tab="threads", row="", systems=row.key),
         class_="actions",
     )

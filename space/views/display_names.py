@@ -20,10 +20,11 @@ READS_NOTES: Mapping[str, str] = {
     "labels": "also the ground truth of other threads",
 }
 WEIGHTS: Mapping[str, str] = {"open": "Open", "closed": "Closed"}
+STATUS: Mapping[str, str] = {"code": "With code", "reproduced": "Reproduced"}
 VERDICTS: Mapping[str, str] = {"above": "▲ above", "at": "● at", "below": "▼ below"}
 TABS: Mapping[str, str] = {
-    "leaderboard": "Leaderboard", "compare": "Compare", "genres": "Genres", "threads": "Threads", "submit": "Submit",
-    "about": "About",
+    "leaderboard": "Leaderboard", "compare": "Compare", "genres": "Genres", "trends": "Size and date",
+    "threads": "Threads", "submit": "Submit", "about": "About",
 }  # fmt: skip
 METRICS = numbers.METRICS
 SORTS: Mapping[str, str] = {

@@ -75,7 +75,7 @@ def _facts(chance: TableRow, submitted: Sequence[TableRow], genres: int) -> list
 
 
 def _tab(name: str, address: Address) -> Html:
-    fresh = Address(tab=name, pools=address.pools)
+    fresh = Address(tab=name, pools=address.pools, data=address.data)
     return tag(
         "a", display_names.TABS[name], href=fresh.to(), data_go=True, data_tab=name,
         aria_current="page" if name == address.tab else None,

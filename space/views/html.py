@@ -57,11 +57,13 @@ def data_table(heads: Iterable[str], rows: Iterable[Html], *, class_: str = "fig
     return tag("table", tag("thead", head), tag("tbody", rows), class_=class_)
 
 
-def outside_link(url: str | None) -> Html | None:
+def outside_link(url: str | None, *, prefix: str = "", text: str | None = None) -> Html | None:
     """Return a link out of the page, shown as its host name and without a referrer; None if the URL is not https.
 
     Args:
         url: Page of a system, as its submitter wrote it.
+        prefix: Text before the host name.
+        text: Text in place of the host name.
     """
     if not url:
         return None
@@ -72,7 +74,9 @@ def outside_link(url: str | None) -> Html | None:
         return None
     if parts.scheme != "https" or not host:
         return None
-    return tag("a", host, href=url, target="_blank", rel="noopener noreferrer nofollow ugc", class_="outside")
+    return tag(
+        "a", prefix, text or host, href=url, target="_blank", rel="noopener noreferrer nofollow ugc", class_="outside"
+    )
 
 
 def plot_text(text: str, longest: int) -> str:

@@ -7,19 +7,30 @@ from collections.abc import Mapping, Sequence
 from musicrs_metric.errors import UserError, show
 
 from ..board.export import ExportFormat, export, file_name_of
+from ..board.status import LABELS_ARE_PUBLIC
 from ..board.table_rows import TableRow, table_rows
 from ..service import LeaderboardService
-from . import display_names
+from . import columns, display_names
 from .address import Address
 from .form_controls import choice, filter_choice, form, search, switch
 from .html import Html, join, tag
 from .table import table
 
 FORMATS: Mapping[ExportFormat, str] = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
+_OLDER = (
+    "This is an older version of the data. The table has the submissions that were made for it, with their scores and "
+    "ranks on it. New submissions are on the current version."
+)
 
 
 def leaderboard(
-    rows: Sequence[TableRow], designs: Sequence[str], genres: Sequence[str], address: Address, *, paper: bool
+    rows: Sequence[TableRow],
+    designs: Sequence[str],
+    genres: Sequence[str],
+    address: Address,
+    *,
+    paper: bool,
+    versions: Mapping[str, str],
 ) -> Html:
     """Render the tab.
 
@@ -29,11 +40,17 @@ def leaderboard(
         genres: Genres of the data, in the order of the page.
         address: State of the page.
         paper: True if the paper reports results on these pools.
+        versions: Name of each version of the data to its text.
     """
-    return join(_controls(designs, genres, address, paper), table(rows, address), _below(address))
+    further = form("Choose more columns", columns.menu(address))
+    controls = _controls(designs, genres, address, paper, versions)
+    older = tag("p", _OLDER, class_="warn", role="status") if address.data else None
+    return join(controls, further, older, table(rows, address), _below(address))
 
 
-def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, paper: bool) -> Html:
+def _controls(
+    designs: Sequence[str], genres: Sequence[str], address: Address, paper: bool, versions: Mapping[str, str]
+) -> Html:
     pools = {"": designs[0].capitalize(), **{name: name.capitalize() for name in designs[1:]}}
     orders = {"": "Best first", "reversed": "Worst first"}
     return form(
@@ -44,7 +61,9 @@ def _controls(designs: Sequence[str], genres: Sequence[str], address: Address, p
         filter_choice("reads", "Reads", display_names.READS, address),
         filter_choice("genre", "Genre", {genre: genre for genre in genres}, address),
         filter_choice("weights", "Weights", display_names.WEIGHTS, address),
+        filter_choice("status", "Status", display_names.STATUS, address),
         choice("pools", "Pools", pools, address) if len(designs) > 1 else None,
+        choice("data", "Data", versions, address) if len(versions) > 1 else None,
         choice("sort", "Sort by", display_names.SORTS, address),
         choice("order", "Order", orders, address),
         switch("reported", "Rows reported by the paper", address) if paper else None,
@@ -55,6 +74,7 @@ def _below(address: Address) -> Html:
     buttons = [
         tag("button", text, type="button", data_save=f"table {name}", class_="action") for name, text in FORMATS.items()
     ]
+    meaning = Address(tab="about", pools=address.pools, data=address.data)
     return tag(
         "footer",
         tag("p", tag("span", "Download this table: "), buttons, class_="actions"),
@@ -63,9 +83,15 @@ def _below(address: Address) -> Html:
             "Systems are ranked among those that read the same. A system without such peers has no rank. A rank group "
             "holds the best system and all that a paired test does not separate from it. Partial rows, control runs "
             "and copies of earlier rows are not ranked. ",
-            tag("a", "How to read the table", href=Address(tab="about", pools=address.pools).to(), data_go=True),
+            tag(
+                "a",
+                "How to read the table",
+                href=meaning.to(),
+                data_go=True,
+            ),
             class_="soft",
         ),
+        tag("p", LABELS_ARE_PUBLIC, class_="soft"),
     )
 
 
@@ -86,7 +112,8 @@ def download(service: LeaderboardService, address: Address, what: object) -> dic
             return {"name": f"predictions-{name[:12]}.jsonl", "text": service.predictions(name)}
         for form in FORMATS:
             if kind == "table" and name == form:
-                return {"name": file_name_of(form), "text": export(table_rows(service.board, address.query), form)}
+                rows = table_rows(service.board_of(address.data), address.query)
+                return {"name": file_name_of(form), "text": export(rows, form)}
         raise UserError(f"found no file {show(what)}")
     except UserError as error:
         return {"error": str(error)}

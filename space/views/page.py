@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +18,9 @@ from ..board.pairing import Pairing, modality_gains
 from ..board.rows import SubmissionRow
 from ..board.table_rows import RowQuery, table_rows
 from ..board.threads import rankings_of, relevant_places
-from . import compare, display_names, genres, plots, threads
+from . import compare, display_names, genres, plots, size_and_date, threads
 from .about import about
-from .address import Address
+from .address import COLUMNS, Address
 from .dataset_threads import DatasetThreads
 from .details import details
 from .header import header
@@ -54,10 +54,11 @@ class Page:
     Args:
         board: The leaderboard.
         dataset: The threads of its dataset.
+        versions: Name of each version of the data in URLs to its text, the current one first.
     """
 
-    def __init__(self, board: Board, dataset: DatasetThreads) -> None:
-        self.board, self.dataset = board, dataset
+    def __init__(self, board: Board, dataset: DatasetThreads, versions: Mapping[str, str] = {}) -> None:
+        self.board, self.dataset, self.versions = board, dataset, versions
         self._pairing = Pairing(board)
         self._tables: StateCache[Html] = StateCache(_CACHED_TABLES)
 
@@ -76,11 +77,13 @@ class Page:
         pair = [key if key in known else "" for key in address.pair]
         normalised = replace(
             address,
+            data=address.data if address.data in self.versions else "",
             pools="" if design is self.board.data.designs[0] else design.name,
             genre=address.genre if address.genre in design.references.groups["genre"] else "",
             row=address.row if address.row in known else "",
             thread=address.thread if address.thread in design.references.position else "",
             systems=",".join(key for key in address.chosen_systems if key in known),
+            columns=",".join(address.chosen_columns),
             compare=address.compare if address.compare == "," else ",".join(pair) if any(pair) else "",
         )
         if normalised.tab == "compare" and not normalised.compare:
@@ -90,13 +93,16 @@ class Page:
     def gone(self, address: Address) -> list[str]:
         """List the keys and names of an address that the leaderboard does not have, each as "row 'abc'"."""
         design, rows = self.design(address), self.board.snapshot().by_key
-        named = [
+        named: list[tuple[str, str, Container[str]]] = [
+            ("data", address.data, (*self.versions, self.board.data.version)),
             ("pools", address.pools, self.board.data.names),
             ("genre", address.genre, design.references.groups["genre"]),
             ("thread", address.thread, design.references.position),
+            *(("column", name, COLUMNS) for name in address.columns.split(",")),
             *(("row", key, rows) for key in (address.row, *address.pair, *address.chosen_systems)),
         ]
-        return [f"{what} {show(name)}" for what, name, known in named if name and name not in known]
+        gone = [(what, name) for what, name, known in named if name and name not in known]
+        return [f"{what} {show(name)}" + self._why_gone(what, name) for what, name in gone]
 
     def header(self, address: Address, requested: Address | None = None, unknown: Sequence[str] = ()) -> Html:
         """Render the header.
@@ -122,7 +128,8 @@ class Page:
         def render() -> Html:
             design = self.design(address)
             rows, names = table_rows(self.board, address.query), self.board.data.names
-            return leaderboard(rows, names, in_order(design.genres), rendered, paper=design.is_paper)
+            genres = in_order(design.genres)
+            return leaderboard(rows, names, genres, rendered, paper=design.is_paper, versions=self.versions)
 
         # Ranks within a genre change some seconds after a submission, so their table is not cached.
         return render() if address.genre else self._tables.get(snapshot, rendered, render)
@@ -163,6 +170,14 @@ class Page:
             genres.heat_map(rows, reported, levels, address),
         )
 
+    def trends(self, address: Address) -> Plotted:
+        """Render the tab of plots against size and date."""
+        design, query = self.design(address), replace(address.query, sort=address.metric, genre=None, text="")
+        selected = table_rows(self.board, replace(query, design=design.name, reported=False, open_weights=None))
+        rows = [row.submission for row in selected if row.submission is not None]
+        level = (design.chance.chance or {}).get(address.metric)
+        return Plotted(size_and_date.chooser(rows, address), size_and_date.figure(rows, level, address), Html())
+
     def threads(self, address: Address) -> Html:
         """Render the fourth tab."""
         design = self.design(address)
@@ -170,16 +185,22 @@ class Page:
         listing = join(threads.chooser(in_order(design.genres), address), threads.listing(matches, address))
         return tag("div", tag("div", listing, class_="side"), self._thread(design, address), class_="two")
 
-    def for_owners(self) -> Html:
-        """Render the notice for leaderboard owners: files that are set aside, failed commits; empty without any."""
-        files, problem = self.board.snapshot().set_aside, self.board.store.problem()
+    def for_owners(self, problem: str | None = None) -> Html:
+        """Render the notice for leaderboard owners; empty without a reason.
+
+        Args:
+            problem: Reason in words why submissions are not stored or not committed.
+        """
+        files = self.board.snapshot().set_aside
         if not files and problem is None:
             return Html()
         items = [tag("li", tag("b", file.file), f": {file.reason}") for file in files]
         head = tag("summary", f"Only you see this: {display_names.plural(len(files), 'stored file')} set aside")
         return tag(
             "div",
-            tag("p", f"Only you see this: submissions are not committed. {problem}") if problem is not None else None,
+            tag("p", f"Only you see this: submissions are not stored or not committed. {problem}")
+            if problem is not None
+            else None,
             tag("details", head, tag("ul", items)) if files else None,
             class_="warn",
         )
@@ -187,6 +208,9 @@ class Page:
     def about(self, address: Address) -> Html:
         """Render the last tab."""
         return about(table_rows(self.board, RowQuery(design=self.design(address).name))[0], address)
+
+    def _why_gone(self, what: str, name: str) -> str:
+        return " (it was withdrawn)" if what == "row" and self.board.store.is_withdrawn(name) else ""
 
     def _thread(self, design: PoolDesign, address: Address) -> Html:
         thread = self.dataset.thread(address.thread)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # Colours of Okabe and Ito, without black and with a grey for both backgrounds; each has its own symbol.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon")
-_PARADIGM_PLACE: Mapping[str, int] = {"generative": 4, "retrieval": 0, "traditional": 6}
-_INK = "#808080"
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon")
+PARADIGM_PLACE: Mapping[str, int] = {"generative": 4, "retrieval": 0, "traditional": 6}
+INK = "#808080"
 _NAMED = 5
 _POINT = "%{customdata[3]}<br>right %{customdata[1]}, up %{customdata[2]}<extra>%{fullData.name}</extra>"
 
@@ -57,7 +57,7 @@ def scatter(
     apart = rng.uniform(-1.2, 1.2, (2, len(up)))
     genre_of = np.asarray(genres, dtype=object)
     figure = go.Figure()
-    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line={"color": _INK, "dash": "dot", "width": 1})
+    figure.add_shape(type="line", x0=0, y0=0, x1=100, y1=100, line={"color": INK, "dash": "dot", "width": 1})
     for place, genre in enumerate(in_order(genres)):
         chosen = np.flatnonzero(genre_of == genre)
         figure.add_trace(
@@ -70,12 +70,12 @@ def scatter(
                     [threads[i], f"{right[i]:.1f}", f"{up[i]:.1f}", plot_text(queries[i], 70)] for i in chosen.tolist()
                 ],
                 hovertemplate=_POINT,
-                marker={"color": COLOURS[place % 7], "symbol": _SYMBOLS[place % 7], "size": 7, "opacity": 0.75},
+                marker={"color": COLOURS[place % 7], "symbol": SYMBOLS[place % 7], "size": 7, "opacity": 0.75},
             )
         )
     figure.update_xaxes(title=f"{plot_text(b.label, 40)}, {display_names.metric(metric)} in per cent", range=[-4, 104])
     figure.update_yaxes(title=f"{plot_text(a.label, 40)}", range=[-4, 104])
-    return _with_style(figure, height=460)
+    return with_style(figure, height=460)
 
 
 def by_genre(rows: Sequence[SubmissionRow], chance: Mapping[str, float | None], metric: str) -> Figure:
@@ -94,12 +94,12 @@ def by_genre(rows: Sequence[SubmissionRow], chance: Mapping[str, float | None], 
         if level is not None:
             figure.add_shape(
                 type="line", x0=place - 0.42, x1=place + 0.42, y0=level * 100, y1=level * 100,
-                line={"color": _INK, "width": 2, "dash": "dash"},
+                line={"color": INK, "width": 2, "dash": "dash"},
             )  # fmt: skip
     figure.add_trace(
-        go.Scatter(x=[None], y=[None], mode="lines", name="chance", line={"color": _INK, "width": 2, "dash": "dash"})
+        go.Scatter(x=[None], y=[None], mode="lines", name="chance", line={"color": INK, "width": 2, "dash": "dash"})
     )
-    for paradigm, place in _PARADIGM_PLACE.items():
+    for paradigm, place in PARADIGM_PLACE.items():
         others = [row for row in rows[_NAMED:] if row.entry.card.paradigm == paradigm]
         if others:
             figure.add_trace(_others(go, others, columns, metric, paradigm, place))
@@ -111,7 +111,7 @@ def by_genre(rows: Sequence[SubmissionRow], chance: Mapping[str, float | None], 
         range=[-0.6, len(columns) - 0.4],
     )
     figure.update_yaxes(title=f"{display_names.metric(metric)} in per cent", rangemode="tozero")
-    return _with_style(figure, height=460)
+    return with_style(figure, height=460)
 
 
 def _others(
@@ -147,7 +147,7 @@ def _named(go: Any, row: SubmissionRow, columns: Sequence[str], metric: str, num
         x=x, y=y, mode="markers", name=plot_text(row.label, 28),
         hovertemplate="%{y:.2f}<extra>%{fullData.name}</extra>", error_y={"type": "data", "symmetric": False, "array":
         up, "arrayminus": down, "thickness": 1.3, "width": 0}, marker={"color": COLOURS[number], "symbol":
-        _SYMBOLS[number], "size": 9},
+        SYMBOLS[number], "size": 9},
     )  # fmt: skip
 
 
@@ -155,14 +155,15 @@ def _part(row: SubmissionRow, genre: str) -> Scores:
     return row.scores if genre == OVERALL else on_genre(row.scores, genre)
 
 
-def _with_style(figure: Figure, *, height: int) -> Figure:
+def with_style(figure: Figure, *, height: int) -> Figure:
+    """Give a figure the looks of the page, for light and dark backgrounds."""
     clear = "rgba(0,0,0,0)"
-    axis = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False, "linecolor": _INK, "automargin": True}
+    axis = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False, "linecolor": INK, "automargin": True}
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
     figure.update_layout(
         template="none", height=height, paper_bgcolor=clear, plot_bgcolor=clear,
-        font={"color": _INK, "size": 13, "family": "system-ui, sans-serif"},
+        font={"color": INK, "size": 13, "family": "system-ui, sans-serif"},
         margin={"l": 50, "r": 10, "t": 10, "b": 50},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
         hoverlabel={"align": "left"}, dragmode=False,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.predictions import Fault, PredictionError
 
+from ..outcome import outcome_of, sentence
 from ..service import Submitted
 from ..settings import Limits
 from . import display_names
@@ -63,8 +64,8 @@ def taken(submitted: Submitted, address: Address) -> Html:
         "fine",
         tag("h3", submitted.receipt.state.capitalize()),
         tag("p", _STATES[submitted.receipt.state]),
-        tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
         _row_of(submitted, address) if row is not None else tag("p", "The row appears in a moment."),
+        tag("ul", [tag("li", warning) for warning in warnings]) if warnings else None,
     )
 
 
@@ -106,8 +107,13 @@ def scored(scores: dict[str, object]) -> Html:
     )
 
 
-def refused(error: UserError) -> Html:
-    """Render the faults of a refused submission."""
+def refused(error: UserError, left: int | None = None) -> Html:
+    """Render the faults of a refused submission.
+
+    Args:
+        error: The refusal.
+        left: Number of refused submissions that the caller may still send within the hour; None for no limit.
+    """
     if not isinstance(error, PredictionError):
         return _result("failed", tag("h3", "Refused"), tag("p", str(error)))
     more = error.n_faults - len(error.faults)
@@ -124,6 +130,9 @@ def refused(error: UserError) -> Html:
             tabindex=0,
         ),
         tag("p", f"and {count(more, 'more fault')}") if more else None,
+        tag("p", f"{left} more refused submissions are possible within this hour.", class_="soft")
+        if left is not None
+        else None,
     )
 
 
@@ -137,23 +146,28 @@ def _row_of(submitted: Submitted, address: Address) -> Iterator[Html]:
     row = submitted.row
     if row is None:
         return
-    standing = row.standings.get("recall@20")
-    if standing is not None:
-        against = "" if standing.chance is None else f", {standing.chance.verdict} chance"
-        if standing.chance is not None and standing.chance.n < row.scores.n:
-            against += f" on the {display_names.plural(standing.chance.n, 'thread')} with a prediction"
-        rank = (
-            f"rank {standing.rank} of {row.peers} that read the same, group {standing.group}"
-            if row.is_ranked
-            else "no rank, because no other system reads the same"
-        )
+    yield tag("p", tag("b", row.label, dir="auto"), f": {sentence(outcome_of(row))}.")
+    if submitted.code:
         yield tag(
             "p",
-            tag("b", row.label, dir="auto"),
-            f": recall@20 {display_names.percent(standing.mean)} ({display_names.bounds(standing.interval)}), "
-            f"{rank}{against}.",
+            "Receipt: ",
+            tag("code", submitted.code),
+            ". Keep it. With it you can change or withdraw the row below. The leaderboard cannot show it again.",
+            class_="receipt",
         )
     yield tag("p", link(address, "Show the row", tab="leaderboard", row=row.key, class_="action"))
+
+
+def card_notes(notes: Sequence[str]) -> Html:
+    """Render what a run card could not fill in; empty without notes."""
+    if not notes:
+        return Html()
+    return tag("div", tag("ul", [tag("li", note) for note in notes]), class_="warn", role="status")
+
+
+def changed(text: str, warnings: Iterable[str] = ()) -> Html:
+    """Render the result of a change of a row."""
+    return _result("fine", tag("h3", text), tag("ul", [tag("li", warning) for warning in warnings]))
 
 
 def _result(kind: str, *content: Html | Iterator[Html] | None) -> Html:

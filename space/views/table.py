@@ -12,8 +12,9 @@ from musicrs_metric.compare.results import Standing
 from musicrs_metric.runs.prediction_line import Outcome
 from musicrs_metric.scoring import Scores
 
+from ..board.status import marks, status_of
 from ..board.table_rows import TableRow
-from . import display_names
+from . import columns, display_names
 from .address import Address
 from .form_controls import link
 from .html import Html, join, outside_link, tag
@@ -21,6 +22,7 @@ from .interval_plot import Scale, interval_plot
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
+_BADGES = {"code": "code", "reproduced": "✓ reproduced"}
 _RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
 _ALONE = "The only system that reads this, so it has no rank"
 _TO_CHANCE = f"Rule for {VERDICT_RULE}; for a partial row on the threads with a prediction"
@@ -74,6 +76,7 @@ def _heads(address: Address) -> Iterator[Html]:
     yield tag("th", "To chance", scope="col", title=_TO_CHANCE)
     yield tag("th", "Answers", scope="col", title=_ANSWERS)
     yield _sort_head("received", address)
+    yield from columns.heads(address)
 
 
 def _sort_head(name: str, address: Address) -> Html:
@@ -100,12 +103,16 @@ def _sections(others: Sequence[TableRow], chance: TableRow, address: Address, sc
         part = [row for row in others if row.reads == reads]
         if part:
             note = tag("small", display_names.READS_NOTES[reads])
-            head = tag("th", f"Reads {text.lower()}", note, colspan=_COLUMNS, scope="rowgroup")
+            head = tag("th", f"Reads {text.lower()}", note, colspan=_n_columns(address), scope="rowgroup")
             rows = [_row(row, chance, address, scale, last=last) for row, last in _with_end_of_groups(part, address)]
             yield tag("tbody", tag("tr", head, class_="part"), rows, data_reads=reads)
     if not others:
-        nothing = tag("td", "No system matches. Remove a filter.", colspan=_COLUMNS, class_="nothing")
+        nothing = tag("td", "No system matches. Remove a filter.", colspan=_n_columns(address), class_="nothing")
         yield tag("tbody", tag("tr", nothing))
+
+
+def _n_columns(address: Address) -> int:
+    return _COLUMNS + len(address.chosen_columns)
 
 
 def _with_end_of_groups(part: Sequence[TableRow], address: Address) -> Iterator[tuple[TableRow, bool]]:
@@ -145,6 +152,7 @@ def _row(row: TableRow, chance: TableRow, address: Address, scale: Scale, *, las
             class_="date",
             data_label="Date",
         ),
+        columns.cells(row, address),
         class_=f"{row.kind}{' open' if row.key and row.key == address.row else ''}{' last' if last else ''}",
     )
 
@@ -166,20 +174,21 @@ def _system(row: TableRow, address: Address) -> Html:
     if row.open_weights is not None:
         facts.append("open weights" if row.open_weights else "closed weights")
     if row.submission is None:
-        badge = tag("span", "reported", class_="badge")
-        return join(tag("span", row.label, class_="name"), " ", badge, tag("small", " · ".join(facts)))
+        reported = tag("span", "reported", class_="badge")
+        return join(tag("span", row.label, class_="name"), " ", reported, tag("small", " · ".join(facts)))
     entry, key = row.submission.entry, row.submission.key
-    facts += [f"identical to {label}" for label in row.submission.identical_to]
-    page = outside_link(entry.link)
     name = tag(
         "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"
     )
     partial = tag("span", "partial", class_="badge") if entry.partial else None
-    if row.submission.other_data:
-        facts.append("older data")
     if row.submission.unranked not in (None, "partial"):
         facts.append("not ranked")
-    return join(name, " ", partial, tag("small", " · ".join(facts), join(" · ", page) if page else None))
+    status = status_of(entry)
+    badge = tag("span", _BADGES[status], class_=f"badge {status}") if status != "declared" else None
+    doubts = tag("small", " · ".join(marks(row.submission)), class_="doubt") if marks(row.submission) else None
+    pages = (outside_link(entry.link), outside_link(entry.code_link, prefix="code: "))
+    links = [join(" · ", to_page) for to_page in pages if to_page is not None]
+    return join(name, " ", partial, badge, tag("small", " · ".join(facts), links), doubts)
 
 
 def _score(row: TableRow, metric: str, scale: Scale | None, mark: float | None) -> Html:

@@ -1,4 +1,4 @@
-"""Endpoints for programs: `/submit`, `/submit_repo`, `/score`, `/leaderboard` and `/predictions`.
+"""Endpoints for programs: `/submit`, `/submit_repo`, `/score`, `/edit`, `/withdraw`, `/leaderboard`, `/predictions`.
 
 Programs call them through gradio_client or plain HTTP. A refused submission is an ordinary answer that lists every
 fault with its place. All other problems are errors of one sentence.
@@ -22,6 +22,7 @@ from musicrs_metric.errors import UserError
 from musicrs_metric.runs.predictions import PredictionError
 
 from ..service import LeaderboardService
+from ..store.notes import EDITABLE
 from .fields import FILTERS, row_query, submission_form
 from .rate_limits import caller_of
 
@@ -54,6 +55,15 @@ def expose(service: LeaderboardService) -> None:
         partial: bool = False,
         pools: str = "",
         card: str = "",
+        code_link: str = "",
+        parameters: str = "",
+        licence: str = "",
+        model_id: str = "",
+        model_revision: str = "",
+        trained: bool | None = None,
+        hardware: str = "",
+        wall_time_s: float | None = None,
+        show_sender: bool = False,
     ) -> Answer:
         """Submit predictions to the leaderboard, which computes the scores.
 
@@ -70,14 +80,25 @@ def expose(service: LeaderboardService) -> None:
             partial: True if threads may be missing, which then score 0.
             pools: Pool design that the system ranked; empty for that of the card, else the published pools.
             card: Text of a run.json, for the fields that are empty here.
+            code_link: Page of the code of the system, an https URL.
+            parameters: Number of parameters of the model, such as 7000000000 or 7B.
+            licence: Licence of the weights.
+            model_id: Public name of the model.
+            model_revision: Commit or version of the model.
+            trained: True if the system was trained or tuned for this task.
+            hardware: Hardware of the run.
+            wall_time_s: Duration of the run in seconds.
+            show_sender: True to show the user name of a signed-in sender.
 
         Returns:
-            state ("stored", "queued", "already" or "refused"), then key, row and warnings, or every fault.
+            state ("stored", "queued", "already" or "refused"), then key, receipt, summary, row and warnings, or every
+            fault. With the receipt you can edit or withdraw the row.
         """
         form = submission_form(locals())
         content = _text(card).encode(errors="surrogatepass") or None
         caller = caller_at(service, request)
-        return _answer(lambda: service.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
+        answer = _answer(lambda: service.submit(_bytes_of(predictions), form, caller=caller, card=content).to_dict())
+        return _with_limit(answer, service, caller)
 
     def submit_repo(
         request: gr.Request,
@@ -104,7 +125,8 @@ def expose(service: LeaderboardService) -> None:
         """
         form = submission_form(locals())
         caller = caller_at(service, request)
-        return _answer(lambda: service.submit_repo(repo, kind, form, caller=caller).to_dict())
+        answer = _answer(lambda: service.submit_repo(repo, kind, form, caller=caller).to_dict())
+        return _with_limit(answer, service, caller)
 
     def score(request: gr.Request, predictions: str, pools: str = "") -> Answer:
         """Score predictions without storing them.
@@ -120,13 +142,60 @@ def expose(service: LeaderboardService) -> None:
         caller = caller_at(service, request)
         return _answer(lambda: service.score(_bytes_of(predictions), caller=caller, pools=_text(pools) or None))
 
+    def edit(
+        request: gr.Request,
+        key: str,
+        receipt: str = "",
+        name: str | None = None,
+        reads: str | None = None,
+        link: str | None = None,
+        code_link: str | None = None,
+        description: str | None = None,
+        show_sender: bool | None = None,
+    ) -> Answer:
+        """Change fields of your row.
+
+        Args:
+            request: Filled in by the server.
+            key: Key of the row.
+            receipt: The receipt from the answer to the submission; empty if you are signed in as its sender.
+            name: New name; leave a field out to keep its value.
+            reads: thread, pools or labels.
+            link: Page of the system, an https URL; empty text removes it.
+            code_link: Page of the code, an https URL; empty text removes it.
+            description: Short description; empty text removes it.
+            show_sender: True to show your user name, false to hide it.
+
+        Returns:
+            state "changed" with the row and warnings, or "refused" with every fault.
+        """
+        sent = {name: value for name, value in locals().items() if name in EDITABLE}
+        caller = caller_at(service, request)
+        return _answer(lambda: service.edit(key, receipt, sent, show_sender=show_sender, caller=caller))
+
+    def withdraw(request: gr.Request, key: str, receipt: str = "") -> Answer:
+        """Take your row off the leaderboard. Its URL then states that it was withdrawn.
+
+        Args:
+            request: Filled in by the server.
+            key: Key of the row.
+            receipt: The receipt from the answer to the submission; empty if you are signed in as its sender.
+
+        Returns:
+            state "withdrawn" and the key.
+        """
+        caller = caller_at(service, request)
+        return _answer(lambda: service.withdraw(key, receipt, caller=caller))
+
     def leaderboard(
+        data: str = "",
         pools: str = "",
         modality: str = "",
         paradigm: str = "",
         reads: str = "",
         genre: str = "",
         open_weights: bool | None = None,
+        status: str = "",
         reported: bool = True,
         sort: str = "recall@20",
         ascending: bool = False,
@@ -135,12 +204,14 @@ def expose(service: LeaderboardService) -> None:
         """Return the rows of the leaderboard.
 
         Args:
+            data: Version of the data, the first eight characters of its fingerprint; empty for the current one.
             pools: Pool design; empty for the published pools.
             modality: Only this modality; empty for all.
             paradigm: Only this paradigm; empty for all.
             reads: Only systems that read this; empty for all.
             genre: Scores and ranks on the threads of this genre; empty for all threads.
             open_weights: Only systems with open weights (true) or closed weights (false).
+            status: code for rows with a code link and reproduced rows, reproduced for these only; empty for all.
             reported: True to include the results that the paper reports.
             sort: A measure, name, modality, paradigm, reads, received, coverage or answered.
             ascending: True for the smallest value first.
@@ -163,7 +234,7 @@ def expose(service: LeaderboardService) -> None:
         with in_one_sentence():
             return f"/predictions.jsonl?key={service.existing_key(_text(key))}"
 
-    for function in (submit, submit_repo, score, leaderboard, predictions):
+    for function in (submit, submit_repo, score, edit, withdraw, leaderboard, predictions):
         gr.api(function, api_name=function.__name__, concurrency_limit=None)
 
 
@@ -206,6 +277,11 @@ def _answer(work: Callable[[], Answer]) -> Answer:
             return work()
         except PredictionError as error:
             return refused(error)
+
+
+def _with_limit(answer: Answer, service: LeaderboardService, caller: str) -> Answer:
+    """Add the number of refused submissions that the caller may still send to a refusal."""
+    return answer if answer["state"] != "refused" else answer | {"refusals_left": service.refusals_left(caller)}
 
 
 def _signed_in(session: Mapping[str, Any]) -> str | None:

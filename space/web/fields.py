@@ -44,10 +44,12 @@ def _flag(value: Any) -> bool | None:
 
 
 FILTERS: Mapping[str, Filter] = {
+    "data": Filter("version", _text),
     "pools": Filter("design", _text),
     **{name: Filter(name, _choice) for name in CHOICES},
     "genre": Filter("genre", _text),
     "open_weights": Filter("open_weights", _flag),
+    "status": Filter("status", _text),
     "reported": Filter("reported", _flag),
     "sort": Filter("sort", _text),
     "ascending": Filter("ascending", _flag),

@@ -91,9 +91,11 @@ class RequestLimits:
         path = request.url.path.rstrip("/")
         is_call = any(part in path for part in _CALLS)
         if request.method == "POST" and (is_call or path.endswith(_UPLOAD)):
+            caller = caller_at(self.service, gr.Request(request))
             try:
-                (self._calls if is_call else self._uploads).count(caller_at(self.service, gr.Request(request)))
+                (self._calls if is_call else self._uploads).count(caller)
             except TryLaterError as error:
+                self.service.events.add("limit", caller=caller, note=str(error))
                 raise HTTPException(429, str(error), {"Retry-After": str(error.wait_s)}) from None
 
     def _too_large(self) -> HTTPException:

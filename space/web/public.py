@@ -45,13 +45,15 @@ class PublicRoutes:
         """Return the table as JSON, in the form of the endpoint `/leaderboard`.
 
         Raises:
-            UserError: The query names an unknown pool design, genre, choice or order.
+            UserError: The query names an unknown version, pool design, genre, choice or order.
         """
 
         def compute() -> bytes:
             return to_json(self.service.leaderboard(query, details=details)).encode()
 
         if query.genre is not None:  # ranks within a genre change some seconds after a submission
+            return compute()
+        if query.version:  # the cache holds the tables of one state of the current board
             return compute()
         return self._tables.get(self.service.board.snapshot(), (query, details), compute)
 
@@ -74,14 +76,14 @@ class PublicRoutes:
         return _json(to_json(about), status=200 if problem is None else 503)
 
     def predictions(self, request: Request) -> Response:
-        """Answer with a prediction file, or with status 404 and the error."""
+        """Answer with a prediction file, with status 404 and the error, or 410 for a withdrawn row."""
         from starlette.responses import Response
 
         key = request.query_params.get("key", "")
         try:
             text = self.service.predictions(key)
         except UserError as error:
-            return _json(to_json({"error": str(error)}), status=404)
+            return _json(to_json({"error": str(error)}), status=410 if self.service.is_withdrawn(key) else 404)
         # A known key holds hexadecimal digits only, so it is safe in a file name.
         headers = {"Content-Disposition": f'attachment; filename="predictions-{key[:12]}.jsonl"'}
         return Response(text, media_type="application/jsonl", headers=headers)

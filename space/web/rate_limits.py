@@ -65,6 +65,14 @@ class RateLimit:
             with self._lock:
                 self._calls_left(caller)
 
+    def left(self, caller: str) -> int | None:
+        """Return the number of calls that a caller has left within the window; None for no limit."""
+        if not self.most:
+            return None
+        with self._lock:
+            calls = self._calls.get(caller, ())
+            return max(0, self.most - sum(self.clock() - moment < self.window_s for moment in calls))
+
     def take_back(self, caller: str) -> None:
         """Uncount the last call of a caller."""
         with self._lock:

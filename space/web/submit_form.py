@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,19 @@ from ..views import display_names, submit
 from ..views.address import Address
 from ..views.html import Html
 from .api import caller_at, in_one_sentence
+from .card_fill import fill, without_cleared
 from .fields import SUBMIT_FIELDS, submission_form
 
-_OPEN = {"yes": True, "no": False}
+_FLAGS = {"yes": True, "no": False}
+_ANSWERS = {"yes": "Yes", "no": "No", "": "Not stated"}
+_ABOUT_MODEL = {
+    "parameters": "Parameters, such as 7B",
+    "licence": "Licence of the weights",
+    "model_id": "Model, such as org/name",
+    "model_revision": "Revision of the model",
+    "hardware": "Hardware",
+    "wall_time_s": "Run time in seconds",  # as text, because an empty number of gradio is 0
+}
 
 
 class SubmitPanel:
@@ -25,7 +36,7 @@ class SubmitPanel:
 
     Args:
         service: Receives the submissions.
-        html_panel: Makes the panel that shows the result.
+        html_panel: Makes the panels that show results.
     """
 
     def __init__(self, service: LeaderboardService, html_panel: Callable[[], gr.HTML]) -> None:
@@ -37,16 +48,18 @@ class SubmitPanel:
         with gr.Row(elem_id="form"):
             with gr.Column(min_width=300):
                 file = gr.File(label="Predictions (predictions.jsonl)", height=150, elem_id="predictions")
-                card = gr.File(label="Run card (run.json), if you have one", height=150, elem_id="card")
+                card = gr.File(label="Run card (run.json), fills the fields", height=150, elem_id="card")
             with gr.Column(min_width=300):
                 fields["name"] = gr.Textbox(label="Name of the system", max_length=limits.name, elem_id="name")
                 fields["modality"] = _radio("Input", display_names.MODALITIES, "modality")
                 fields["paradigm"] = _radio("Paradigm", display_names.PARADIGMS, "paradigm")
                 fields["reads"] = _radio("Reads", display_names.READS, "reads")
             with gr.Column(min_width=300):
-                weights = {"yes": "Yes", "no": "No", "": "Not stated"}
-                fields["open_weights"] = _radio("Open weights", weights, "weights", "")
+                fields["open_weights"] = _radio("Open weights", _ANSWERS, "weights", "")
                 fields["link"] = gr.Textbox(label="Link (https), optional", max_length=limits.link, elem_id="link")
+                fields["code_link"] = gr.Textbox(
+                    label="Link to the code (https), optional", max_length=limits.link, elem_id="code_link"
+                )
                 fields["description"] = gr.Textbox(
                     label="Short description, optional, without e-mail addresses", lines=3,
                     max_length=limits.description, elem_id="description",
@@ -55,39 +68,65 @@ class SubmitPanel:
                 pools = [(f"As in the run card, else {names[0]}", ""), *((name, name) for name in names)]
                 fields["pools"] = gr.Dropdown(pools, value="", label="Pools", visible=len(names) > 1, elem_id="pools")
                 fields["partial"] = gr.Checkbox(label="Partial: missing threads score 0", elem_id="partial")
+                fields["show_sender"] = gr.Checkbox(
+                    label="Show my user name", visible=service.settings.sign_in, elem_id="show_sender"
+                )
                 with gr.Row():
                     score = gr.Button("Score only", elem_id="score", min_width=110)
                     send = gr.Button("Submit", variant="primary", elem_id="send", min_width=110)
-        result = html_panel()
-        inputs = [file, card, *(fields[name] for name in SUBMIT_FIELDS)]
+        with gr.Accordion("Model and run, optional", open=False, elem_id="model"), gr.Row():
+            for name, label in _ABOUT_MODEL.items():
+                fields[name] = gr.Textbox(label=label, max_length=limits.name, elem_id=name, min_width=220)
+            fields["trained"] = _radio("Trained or tuned for this task", _ANSWERS, "trained", "")
+        note, result = html_panel(), html_panel()
+        filled = gr.State({})
+        values = [fields[name] for name in SUBMIT_FIELDS]
         # The service limits the work and refuses the rest with a waiting time, so gradio's own queue need not.
         options: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None}
-        for button, work, sent in ((send, self._submit, inputs), (score, self._score, [file, fields["pools"]])):
-            button.click(work, sent, result, **options).then(None, js="() => space.judged()")
+        card.change(self._fill, [card, filled, *values], [note, filled, *values], **options)
+        sent = [file, card, filled, *values]
+        for button, work, inputs in ((send, self._submit, sent), (score, self._score, [file, fields["pools"]])):
+            button.click(work, inputs, result, **options).then(None, js="() => space.judged()")
 
-    def _submit(self, request: gr.Request, file: str | None, card: str | None, *values: Any) -> str:
-        sent = dict(zip(SUBMIT_FIELDS, values, strict=True))
-        form = submission_form(sent | {"open_weights": _OPEN.get(sent["open_weights"])})
+    def _fill(self, card: str | None, before: dict[str, Any], *values: Any) -> list[Any]:
+        content = None if card is None else Path(card).read_bytes()[: self._service.settings.limits.card_bytes + 1]
+        filled = fill(content, dict(zip(SUBMIT_FIELDS, values, strict=True)), before)
+        return [submit.card_notes(filled.notes), filled.from_card, *(filled.values[name] for name in SUBMIT_FIELDS)]
+
+    def _submit(
+        self, request: gr.Request, file: str | None, card: str | None, filled: dict[str, Any], *values: Any
+    ) -> str:
+        typed = dict(zip(SUBMIT_FIELDS, values, strict=True))
+        form = submission_form(typed | {name: _FLAGS.get(typed[name]) for name in ("open_weights", "trained")})
         caller = caller_at(self._service, request)
 
         def work() -> Html:
-            content = None if card is None else _read(card)
+            content: bytes | None = None
+            notes: list[str] = []
+            if card is not None:
+                content, notes = without_cleared(_read(card), typed, filled)
             submitted = self._service.submit(_read(file), form, caller=caller, card=content)
-            return submit.taken(submitted, Address(tab="submit"))
+            return submit.taken(replace(submitted, warnings=(*notes, *submitted.warnings)), Address(tab="submit"))
 
-        return _rendered(work)
+        return rendered(work, left=lambda: self._service.refusals_left(caller))
 
     def _score(self, request: gr.Request, file: str | None, pools: str) -> str:
         caller = caller_at(self._service, request)
-        return _rendered(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools or None)))
+        return rendered(lambda: submit.scored(self._service.score(_read(file), caller=caller, pools=pools or None)))
 
 
-def _rendered(work: Callable[[], Html]) -> str:
+def rendered(work: Callable[[], Html], *, left: Callable[[], int | None] = lambda: None) -> str:
+    """Return the HTML of a result, or of the refusal.
+
+    Args:
+        work: Returns the result.
+        left: Returns the number of refused submissions that the caller may still send; None for no limit.
+    """
     with in_one_sentence():
         try:
             return work()
         except UserError as error:
-            return submit.refused(error)
+            return submit.refused(error, left())
 
 
 def _read(file: str | None) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -73,6 +75,10 @@ def test_a_run_is_ranked(cli: Cli, served: tuple[str, LocalStore], run: Path) ->
     assert (done.code, done.out.strip()) == (0, f"stored: {address}/?row={entry.key}"), done.err
     kept = store.get(entry.key)
     assert kept is not None
+    receipt = re.search(r"^receipt, to edit or withdraw the row later: (\S{32})$", done.err, re.MULTILINE)
+    assert receipt is not None
+    assert hashlib.sha256(receipt[1].encode()).hexdigest() == kept.receipt_hash
+    assert "chance is" in done.err
     assert (kept.card, kept.link, kept.description) == (card(pools="published"), "https://example.org/x", "A toy.")
     assert kept.predictions == tuple(ranked())
     assert "sent before, nothing new" in cli(run, "--space", address).out

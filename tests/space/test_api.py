@@ -118,7 +118,7 @@ def read(server: Server, address: str, body: Any = None) -> tuple[int, Any]:
 @pytest.mark.parametrize(
     ("endpoint", "body", "status", "words"),
     [
-        ("submit", {"preds": "x"}, 400, r"'preds', expected predictions, name, modality, .*, card$"),
+        ("submit", {"preds": "x"}, 400, r"'preds', expected predictions, name, modality, .*, card, .*$"),
         ("score", {"pools": "x"}, 400, r"predictions is missing"),
         ("predictions", {}, 400, r"key is missing$"),
         ("sumbit", {"predictions": "x"}, 404, r"'sumbit', expected submit, submit_repo, score, "),
@@ -135,12 +135,22 @@ def test_names_that_there_are_not(endpoint: str, body: Any, status: int, words: 
 def test_the_documented_lines_for_curl(server: Server, tmp_path: Path) -> None:
     """They submit a file as they are printed, but for the board's address."""
     text = (Path(__file__).parents[2] / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
-    code = re.sub(r"^BOARD=.*", f"BOARD={server.url.rstrip('/')}", code)
+    code, edit = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    address = f"BOARD={server.url.rstrip('/')}"
+    code = re.sub(r"^BOARD=.*", address, code)
     (tmp_path / "predictions.jsonl").write_bytes(jsonl(lines(ranked(6))))
     done = subprocess.run(["bash", "-euc", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     (made,) = json.loads(done.stdout.partition("data: ")[2])
     assert (made["state"], made["row"]["modality"]) == ("stored", "query_only")
+    edit = edit.replace('"KEY"', f'"{made["key"]}"').replace('"RECEIPT"', f'"{made["receipt"]}"')
+    done = subprocess.run(
+        ["bash", "-euc", f"{address}\n{edit}"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    (changed,) = json.loads(done.stdout.partition("data: ")[2])
+    assert (changed["state"], changed["row"]["name"]) == ("changed", "New name")
+    server.call("withdraw", key=made["key"], receipt=made["receipt"])
+    code, said = read(server, f"predictions.jsonl?key={made['key']}")
+    assert (code, "was withdrawn" in said["error"]) == (410, True)
 
 
 def test_predictions_by_address(server: Server, tmp_path: Path) -> None:

@@ -27,11 +27,12 @@ from space.board.data import LeaderboardData, PoolDesign, load_data
 from space.board.export import ExportFormat, export
 from space.board.labels import labels
 from space.board.pairing import Pairing, modality_gains
+from space.board.plain_rows import plain_row
 from space.board.ranking import Member, StandingsCache
 from space.board.rows import SubmissionRow
 from space.board.table_rows import SORTS, RowQuery, TableRow, table_rows
 from space.board.threads import place, rankings_of, relevant_places
-from space.service import LeaderboardService, plain_row
+from space.service import LeaderboardService
 from space.settings import LeaderboardSettings
 from space.store import SubmissionStore
 from space.store.local import LocalStore
@@ -388,7 +389,10 @@ def test_identical_predictions_are_named(board: Board, settings: LeaderboardSett
     service, upload = LeaderboardService(settings, board), jsonl(toy_lines(ranked(8)))
     assert service.submit(upload, replace(FORM, name="Ferry"), caller="a").warnings == ()
     other = replace(FORM, name="New", modality="audio_only")
-    assert service.submit(upload, other, caller="a").warnings == ("identical to Ferry: same ranks of relevant titles",)
+    assert service.submit(upload, other, caller="a").warnings == (
+        "identical to Ferry: same ranks of relevant titles",
+        "the row is marked: audio modality without audio coverage",
+    )
     service.submit(jsonl(toy_lines(ranked(9))), replace(FORM, name="Third"), caller="a")
     copies = {row.label: row.identical_to for row in board.snapshot().rows}
     assert copies == {"Ferry": ("New",), "New": ("Ferry",), "Third": ()}

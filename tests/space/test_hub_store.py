@@ -20,7 +20,8 @@ import huggingface_hub.constants
 import pytest
 
 from musicrs_metric.errors import UserError
-from musicrs_metric.runs.predictions import Prediction
+from musicrs_metric.runs.predictions import Prediction, format_line
+from musicrs_metric.runs.references import load_references
 from musicrs_metric.runs.run_card import RunCard
 from space.store import Receipt
 from space.store.files import file_name, key_of, to_bytes
@@ -29,6 +30,8 @@ from space.store.remote import RemoteError, ResultsRepo
 from space.submission import Submission
 
 from ..fakehub import ONLINE, READER, TOKEN, FakeHub, Fault
+from .views_toy import mini_dataset
+from .views_toy import submission as views_submission
 
 REPO = "org/results"
 PAGE = f"datasets/{REPO}"
@@ -415,3 +418,89 @@ def test_the_inbox(hub: FakeHub, open_store: Open) -> None:
     assert told["inbox/d"] == "cannot be judged (TypeError)"
     assert times_committed(hub) == {path_of(submission()): 1}
     assert len(hub.commits) == 1
+
+
+def test_notes_reach_other_boards(hub: FakeHub, open_store: Open) -> None:
+    """Edits and withdrawals are committed; a name without consent stays on the own disk; the newer note counts."""
+    one, other = open_store("one"), open_store("other")
+    kept, gone = submission("Kept"), submission("Gone")
+    for each in (kept, gone):
+        one.put(each)
+    one.notes.change(kept.key, sender="ann", edits={"name": "Renamed"})
+    assert until(lambda: [entry.card.name for entry in other.entries() if entry.key == kept.key] == ["Renamed"])
+    assert b"ann" not in b"".join(content for path, content in hub.repos[PAGE].items() if "note" in path)
+    assert one.notes.get(kept.key).sender == "ann"
+    other.notes.change(kept.key, edits={"name": "Again"})
+    assert until(lambda: one.notes.get(kept.key).edits == {"name": "Again"})
+    assert one.notes.get(kept.key).sender == "ann"
+    one.notes.change(gone.key, withdrawn_at="2026-03-02T10:00:00Z")
+    one.withdraw(gone.key, "withdrawn by its sender")
+    assert until(lambda: path_of(gone) not in hub.repos[PAGE])
+    assert until(lambda: [entry.key for entry in other.entries()] == [kept.key])
+    fresh = open_store("fresh")  # a Space with a new disk
+    assert [entry.card.name for entry in fresh.entries()] == ["Again"]
+    assert fresh.is_withdrawn(gone.key)
+    commits = len(hub.commits)
+    assert until(lambda: nothing_waits(fresh))
+    time.sleep(0.5)
+    assert len(hub.commits) == commits  # boards that agree commit nothing
+
+
+def test_a_withdrawn_submission_may_be_sent_again(hub: FakeHub, open_store: Open) -> None:
+    """On the same board, before and after the commit that deletes it."""
+    store, one = open_store(), submission()
+    for wait in (False, True):
+        assert store.put(one).state == "stored"
+        store.notes.change(one.key, withdrawn_at="2026-03-02T10:00:00Z")
+        store.withdraw(one.key, "withdrawn by its sender")
+        if wait:
+            assert until(lambda: path_of(one) not in hub.repos[PAGE])
+        assert not store.entries()
+    assert store.put(one).state == "stored"
+    assert until(lambda: path_of(one) in hub.repos[PAGE])
+    time.sleep(0.5)
+    assert [entry.key for entry in store.entries()] == [one.key]
+
+
+def test_a_file_among_the_notes_that_is_none(hub: FakeHub, open_store: Open) -> None:
+    """The owner sees it, and everything else works."""
+    hub.repos[PAGE] |= {"notes/x.json": b"{}", f"notes/{'0' * 64}.json": b"[]"}
+    store = open_store()
+    assert {file.file for file in store.set_aside()} == {"notes/x.json", f"notes/{'0' * 64}.json"}
+    assert store.put(submission()).state == "stored"
+
+
+@pytest.mark.figures
+def test_the_owner_reproduces_a_row_of_the_repository(hub: FakeHub, open_store: Open, tmp_path: Path) -> None:
+    """The command commits the note, and the board of the Space marks the row."""
+    folder = mini_dataset(tmp_path / "data")
+    references = load_references(folder, "audio_query")
+    made = views_submission(references, 0)
+    hub.repos[PAGE][path_of(made)] = to_bytes(made)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "predictions.jsonl").write_text("".join(map(format_line, made.predictions)))
+    environment = {
+        **os.environ, **ONLINE, "HF_ENDPOINT": hub.endpoint, "HF_TOKEN": TOKEN, "RESULTS_REPO": REPO,
+        "MUSICRS_DATASET": str(folder), "RESULTS_DIR": str(tmp_path / "owner"),
+    }  # fmt: skip
+    command = (sys.executable, "-m", "space", "reproduce", made.key, "--run", str(tmp_path / "run"))
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.startswith("reproduced: ")) == (0, True), done.stderr
+    assert f"notes/{made.key}.json" in hub.repos[PAGE]
+    store = HubStore(tmp_path / "space", ResultsRepo(REPO, TOKEN, hub.endpoint), pace=QUICK)
+    store.start()
+    assert [bool(entry.note.reproduced_at) for entry in store.entries()] == [True]
+    store.close()
+
+
+def test_trouble_with_the_hub_is_reported_once(hub: FakeHub, tmp_path: Path) -> None:
+    """With its words, and its end too."""
+    reported: list[str | None] = []
+    repo = ResultsRepo(REPO, TOKEN, hub.endpoint)
+    store = HubStore(tmp_path / "board", repo, pace=QUICK, report=reported.append)
+    hub.faults.append(Fault("/api/datasets/", 500, times=2))
+    store.start()
+    assert until(lambda: reported and reported[-1] is None)
+    assert [problem is None for problem in reported] == [False, True]
+    assert "the Hub answered 500" in str(reported[0])
+    store.close()

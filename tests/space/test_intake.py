@@ -138,8 +138,10 @@ def test_a_ranking_and_a_title_have_their_limits(data: LeaderboardData) -> None:
     rows = lines()
     rows[0]["ranking"] *= 3
     rows[1]["ranking"].append("x" * 21)
-    found = faults(jsonl(rows), data, limits=Limits(ranking=10, title=20))
+    found = faults(jsonl(rows), data, limits=Limits(beyond_pool=7, title=20))
     assert [(fault.thread, fault.field) for fault in found] == [("t3_a", "ranking"), ("t3_b", "ranking")]
+    assert "found 12 titles, expected at most 11: its pool has 4 candidates" in found[0].message
+    assert len(faults(jsonl(rows), data, limits=Limits(beyond_pool=8, title=20))) == 1
 
 
 BOMB = """

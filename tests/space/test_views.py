@@ -419,8 +419,8 @@ def test_the_owner_reads_why_nothing_is_committed(
 ) -> None:
     """The store's own line stands in the notice, also where no file was set aside."""
     monkeypatch.setattr(service.board.store, "problem", lambda: "o/r: the token has no right to write <there>")
-    assert Tags(page.for_owners()).text == (
-        "Only you see this: submissions are not committed. o/r: the token has no right to write <there>"
+    assert Tags(page.for_owners(page.board.store.problem())).text == (
+        "Only you see this: submissions are not stored or not committed. o/r: the token has no right to write <there>"
     )
 
 

@@ -81,3 +81,20 @@ def test_the_notice_is_for_owners_who_are_signed_in(service: LeaderboardService)
     assert not asked("ann", sign_in=False)
     assert not asked("bob", sign_in=True)
     assert not asked(None, sign_in=True)
+
+
+def test_only_owners_see_the_events(service: LeaderboardService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notice of the page has them, and it is empty for all others. A hash replaces the IP address."""
+    service.events.add("limit", caller="address 10.0.0.9", note="20 submissions is the limit")
+    blocks = build(service, Page(service.board, DatasetThreads(service.settings.dataset)))
+    navigate = next(function.fn for function in blocks.fns.values() if function.name == "navigate")
+    notice = next(block for block in blocks.blocks.values() if getattr(block, "elem_id", None) == "notice")
+    raw: Any = SimpleNamespace(headers={}, scope={}, client=None)
+
+    def shown(*, is_owner: bool) -> str:
+        monkeypatch.setattr("space.app._is_owner", lambda _service, _request: is_owner)
+        return str(navigate(SimpleNamespace(_data={}), SimpleNamespace(request=raw))[notice])
+
+    assert "20 submissions is the limit" in shown(is_owner=True)
+    assert "10.0.0.9" not in shown(is_owner=True)
+    assert shown(is_owner=False) == ""
