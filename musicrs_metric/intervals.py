@@ -22,6 +22,8 @@ chapter 13, for the percentile bootstrap. `python -m benchmarks.few_threads` mea
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -49,6 +51,9 @@ LARGE_SAMPLE = 1_000
 # the threads, in blocks of a size that memory can hold.
 _FEW_COLUMNS = 32
 _DRAWS_AT_ONCE_FEW, _DRAWS_AT_ONCE_MANY = 15_000, 4_000_000
+# Weights depend on the number of threads and the seed only. Drawing them takes most of the time for one system, so the
+# last ones are kept: at most 12 times 10 MB.
+_KEPT, _KEPT_BYTES = 12, 10_000_000
 
 
 class Intervals(NamedTuple):
@@ -226,22 +231,47 @@ def resample(values: Floats, *, resamples: int, seed: int) -> Resamples:
         The means. Below `BOOTSTRAP_SAMPLE` threads the weights of the threads and of the unseen value are uniform on
         all sets of weights (a flat Dirichlet distribution). From there on each thread weighs as often as it was drawn.
     """
-    rng = np.random.default_rng(seed)
     n, bounded = len(values), len(values) < BOOTSTRAP_SAMPLE
     # Weights times rows: one matrix product serves all columns.
     block = max(1, (_DRAWS_AT_ONCE_FEW if values.shape[1] <= _FEW_COLUMNS else _DRAWS_AT_ONCE_MANY) // n)
     means, unseen = [], []
+    for weights in _weights(n, resamples, seed, block):
+        means.append(weights[:, :n] @ values)
+        unseen.append(weights[:, n] if bounded else np.zeros(len(weights)))
+    return Resamples(np.concatenate(means) / (1 if bounded else n), np.concatenate(unseen))
+
+
+def _weights(n: int, resamples: int, seed: int, block: int) -> Iterator[Floats]:
+    """Yield the weights of the threads, and of the unseen value if there is one, `block` resamples at a time."""
+    itemsize = 8 if n < BOOTSTRAP_SAMPLE else 2
+    if resamples * (n + 1) * itemsize > _KEPT_BYTES:
+        yield from _draw(n, resamples, seed, block)
+        return
+    kept = _kept_weights(n, resamples, seed)
+    for done in range(0, resamples, block):
+        yield kept[done : done + block].astype(np.float64, copy=False)
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept_weights(n: int, resamples: int, seed: int) -> Floats:
+    """Draw all weights. Counts are small whole numbers and take two bytes each."""
+    blocks = _draw(n, resamples, seed, max(1, _DRAWS_AT_ONCE_FEW // n))
+    kept = np.concatenate([one if n < BOOTSTRAP_SAMPLE else one.astype(np.uint16) for one in blocks])
+    kept.flags.writeable = False
+    return kept
+
+
+def _draw(n: int, resamples: int, seed: int, block: int) -> Iterator[Floats]:
+    """Draw weights. The size of the blocks does not change them."""
+    rng = np.random.default_rng(seed)
     for done in range(0, resamples, block):
         rows = min(block, resamples - done)
-        if bounded:
+        if n < BOOTSTRAP_SAMPLE:
             weights = rng.standard_exponential((rows, n + 1))
             weights /= weights.sum(axis=1, keepdims=True)
-            means.append(weights[:, :n] @ values)
-            unseen.append(weights[:, n])
+            yield weights
         else:
-            means.append(_draw_counts(rng, n, rows) @ values)
-            unseen.append(np.zeros(rows))
-    return Resamples(np.concatenate(means) / (1 if bounded else n), np.concatenate(unseen))
+            yield _draw_counts(rng, n, rows)
 
 
 def _draw_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:

@@ -130,7 +130,7 @@ def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
         UserError: The dataset cannot be read, or the port is in use.
     """
     service = make_service(settings)
-    service.board.snapshot()  # computed now, so that the first visitor need not wait
+    service.board.open()  # with many rows without scores, the first visitor sees a part of them
     versions = {"": f"Current ({service.board.data.version})", **{name: f"Older ({name})" for name in service.older}}
     page, *others = (
         Page(board, DatasetThreads(board.data.dataset), versions) for board in (service.board, *service.older.values())

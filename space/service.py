@@ -321,12 +321,13 @@ class LeaderboardService:
             raise IntakeError([at_field("predictions", f"the same submission ({key[:12]}) {reason}")])
         code, receipt_hash = new_receipt()
         sender = caller.removeprefix("user ") if caller.startswith("user ") else ""
+        self.board.prepare(taken.submission)
         with self._keeping():
             receipt = store.put(replace(taken.submission, receipt_hash=receipt_hash))
             if receipt.state != "already" and sender:
                 store.notes.change(key, sender=sender, show_sender=form.show_sender is True)
         try:
-            row = self.board.refresh().by_key.get(key)
+            row = self.board.refresh(within_s=0).by_key.get(key)
         except Exception:  # the submission is stored, and the sender must learn this in any case
             _LOG.exception("the leaderboard cannot be updated")
             row = None

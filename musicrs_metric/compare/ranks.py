@@ -6,6 +6,9 @@ A comparison tests all pairs of its systems (`rank_groups`). A leaderboard compa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -42,9 +45,68 @@ def rank_bounds(drawn: Floats, confidence: float) -> tuple[Ints, Ints]:
     Returns:
         Lower and upper ends, each of shape (s,), 1 to s.
     """
+    return _percentiles(_sorted_ranks(drawn).T, confidence)
+
+
+def _percentiles(ranked: npt.NDArray[np.integer[Any]], confidence: float) -> tuple[Ints, Ints]:
+    """Return the percentile interval of each row of ranks."""
     tail = (1 - confidence) / 2
-    low, high = np.quantile(_sorted_ranks(drawn), [tail, 1 - tail], axis=0, method="inverted_cdf")
+    low, high = np.quantile(ranked, [tail, 1 - tail], axis=1, method="inverted_cdf")
     return low.astype(np.int64), high.astype(np.int64)
+
+
+class GrowingRanks:
+    """Ranks of systems in each resample, as `rank_bounds` computes them, for systems that come and go one at a time.
+
+    A new system is compared with the others. The others are not compared with each other again.
+    """
+
+    _FEW = 8  # more new systems than this are ranked by sorting all
+
+    def __init__(self) -> None:
+        self._keys: list[Hashable] = []
+        self._drawn: Floats = np.empty((0, 0), dtype=np.float32)
+        self._ranked = np.empty((0, 0), dtype=np.int32)
+
+    def bounds(self, drawn: Mapping[Hashable, Floats], confidence: float) -> tuple[Ints, Ints]:
+        """Return the percentile interval of every system's rank.
+
+        Args:
+            drawn: Key of each system to its means in each resample, shape (resamples,). A key always has the same
+                means.
+            confidence: Coverage.
+
+        Returns:
+            Lower and upper ends, each of shape (s,), in the order of `drawn`.
+        """
+        new = [key for key in drawn if key not in set(self._keys)]
+        left = [i for i, key in enumerate(self._keys) if key not in drawn]
+        if len(new) + len(left) > min(self._FEW, len(self._keys)):
+            self._keys = list(drawn)
+            self._drawn = np.stack(list(drawn.values()))
+            self._ranked = _sorted_ranks(self._drawn.T).T.astype(np.int32)
+        else:
+            for i in reversed(left):
+                self._remove(i)
+            for key in new:
+                self._add(key, drawn[key])
+        place = {key: i for i, key in enumerate(self._keys)}
+        low, high = _percentiles(self._ranked, confidence)
+        order = [place[key] for key in drawn]
+        return low[order], high[order]
+
+    def _add(self, key: Hashable, draws: Floats) -> None:
+        rank = 1 + (self._drawn > draws + ROUNDING).sum(axis=0)
+        self._ranked += draws > self._drawn + ROUNDING
+        self._keys.append(key)
+        self._drawn = np.concatenate([self._drawn, draws[None]])
+        self._ranked = np.concatenate([self._ranked, rank[None].astype(np.int32)])
+
+    def _remove(self, i: int) -> None:
+        draws = self._drawn[i]
+        del self._keys[i]
+        self._drawn, self._ranked = np.delete(self._drawn, i, axis=0), np.delete(self._ranked, i, axis=0)
+        self._ranked -= draws > self._drawn + ROUNDING
 
 
 def _sorted_ranks(drawn: Floats) -> Ints:
@@ -81,7 +143,9 @@ def rank_groups(means: Floats, different: npt.NDArray[np.bool_]) -> Ints:
     return group
 
 
-def groups_with_best(values: Floats, level: float = 1 - CONFIDENCE) -> Ints:
+def groups_with_best(
+    values: Floats, level: float = 1 - CONFIDENCE, p_values: Callable[[int, Sequence[int]], Floats] | None = None
+) -> Ints:
     """Sort systems into groups by comparison with the best of each group.
 
     The systems are visited from the best to the worst. A system leaves the group if the paired t test against its best
@@ -96,6 +160,7 @@ def groups_with_best(values: Floats, level: float = 1 - CONFIDENCE) -> Ints:
     Args:
         values: Shape (n, s): values of s systems on n threads. Of equal means the first leads.
         level: Level of the tests.
+        p_values: Returns the p values of one system against others, by their columns; None for the paired t test.
 
     Returns:
         Shape (s,): the group of each system, 1 = not separated from the best.
@@ -105,7 +170,10 @@ def groups_with_best(values: Floats, level: float = 1 - CONFIDENCE) -> Ints:
     number = 0
     while left.size:
         number += 1
-        p = paired_p(values[:, left[:1]] - values[:, left[1:]])
+        if p_values is None:
+            p = paired_p(values[:, left[:1]] - values[:, left[1:]])
+        else:
+            p = p_values(int(left[0]), left[1:].tolist())
         stays = np.ones(left.size, dtype=bool)
         contenders = 1
         for place, value in enumerate(p.tolist(), 1):

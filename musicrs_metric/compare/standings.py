@@ -8,7 +8,8 @@ the rows (`musicrs_metric.compare.ranks.groups_with_best`): the group of a row d
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +17,9 @@ import numpy as np
 from ..intervals import CONFIDENCE, RESAMPLES, SCORES, Resamples, interval_ends, resample, why_no_interval
 from ..measures import Floats
 from .against_chance import against_chance
-from .ranks import groups_with_best, rank_bounds, rank_groups, ranks
+from .ranks import GrowingRanks, Ints, groups_with_best, rank_bounds, rank_groups, ranks
 from .results import AgainstChance, Bounds, Standing
+from .significance import paired_p
 from .systems import Mask, System, common_threads
 
 # Resamples for the intervals of ranks. Unlike the ends of an interval, a rank needs no more.
@@ -75,12 +77,39 @@ def measure_alone(
     return Alone(drawn.means[:RANK_RESAMPLES, :m].astype(np.float32), tuple(intervals), tuple(chance))
 
 
+class StandingsMemory:
+    """Comparisons of the last call of `standings`, so that the next call compares new systems only."""
+
+    def __init__(self) -> None:
+        self.ranks: dict[str, GrowingRanks] = defaultdict(GrowingRanks)
+        self._p: dict[str, dict[tuple[Hashable, Hashable], float]] = defaultdict(dict)
+
+    def groups(self, metric: str, keys: Sequence[Hashable], values: Floats) -> Ints:
+        """Return `groups_with_best`. Only pairs without a known p value are tested."""
+        known, used = self._p[metric], {}
+
+        def p_values(best: int, others: Sequence[int]) -> Floats:
+            new = [i for i in others if (keys[best], keys[i]) not in known]
+            if new:  # with a second column, because numpy sums a single one in another order
+                tested = paired_p(values[:, [best]] - values[:, [best, *new]])[1:].tolist()
+                known.update(zip(((keys[best], keys[i]) for i in new), tested, strict=True))
+            p = {(keys[best], keys[i]): known[keys[best], keys[i]] for i in others}
+            used.update(p)
+            return np.array(list(p.values()))
+
+        group = groups_with_best(values, p_values=p_values)
+        self._p[metric] = used
+        return group
+
+
 def standings(
     peers: Sequence[System],
     metrics: Sequence[str],
     *,
     chosen: Mask | None = None,
     alone: Sequence[Alone] | None = None,
+    keys: Sequence[Hashable] | None = None,
+    memory: StandingsMemory | None = None,
 ) -> list[dict[str, Standing]]:
     """Rank systems that read the same on the same data, by comparison with the best.
 
@@ -89,6 +118,8 @@ def standings(
         metrics: Measures of their tables.
         chosen: Shape (n,): threads to rank on; None for all.
         alone: Their statistics on the same threads and measures, if they are known.
+        keys: One per system, for `memory`. The same key always has the same values.
+        memory: Comparisons of the last call on the same threads and measures; the result is the same without it.
 
     Returns:
         Metric to standing, for every system in the order given.
@@ -98,6 +129,7 @@ def standings(
     """
     counted = np.ones(len(peers[0].table.hits), dtype=bool) if chosen is None else chosen
     alone = alone or [measure_alone(peer, metrics, chosen=chosen) for peer in peers]
+    keys, memory = (range(len(peers)), StandingsMemory()) if keys is None or memory is None else (keys, memory)
     on_common = common_threads(peers)[counted]
     has_intervals = why_no_interval(int(counted.sum())) is None
     by_peer: list[dict[str, Standing]] = [{} for _ in peers]
@@ -105,8 +137,9 @@ def standings(
         values = np.stack([peer.table.values[metric][counted] for peer in peers], axis=1)
         means = values.mean(axis=0)
         common_means = values[on_common].mean(axis=0) if on_common.any() else None
-        first, last = rank_bounds(np.stack([one.draws[:, j] for one in alone], axis=1), CONFIDENCE)
-        rank, group = ranks(means), groups_with_best(values)
+        drawn = {key: one.draws[:, j] for key, one in zip(keys, alone, strict=True)}
+        first, last = memory.ranks[metric].bounds(drawn, CONFIDENCE)
+        rank, group = ranks(means), memory.groups(metric, keys, values)
         for i, peer in enumerate(peers):
             by_peer[i][metric] = Standing(
                 system=peer.name,

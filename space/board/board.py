@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import random
 import threading
 import time
 from collections import Counter, defaultdict
@@ -27,6 +29,7 @@ from .rows import Judged, SubmissionRow
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 2.0
+_OPENS_WITHIN_S, _PUBLISHES_EVERY_S = 3.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,14 @@ class Snapshot:
     Attributes:
         rows: All rows of submissions, in the order of arrival.
         set_aside: Stored files without a row, for the leaderboard owner.
+        pending: Number of stored submissions that are not scored yet.
+        number: Number of the update. Caches name it.
     """
 
     rows: tuple[SubmissionRow, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    pending: int = 0
+    number: int = 0
 
     @cached_property
     def by_key(self) -> dict[str, SubmissionRow]:
@@ -76,6 +83,7 @@ class Board:
         self.data, self.store, self.older = data, store, older
         self._cache, self._rank = Cache(cache), StandingsCache()
         self._judged: dict[str, Judged] = {}
+        self._failed: dict[str, tuple[SubmissionEntry, str]] = {}
         self._updating, self._looking = threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None
         self._source: _Stored | None = None
@@ -90,18 +98,35 @@ class Board:
             threading.Thread(target=self._look, daemon=True).start()
         return self._snapshot
 
-    def refresh(self) -> Snapshot:
+    def open(self, within_s: float = _OPENS_WITHIN_S) -> None:
+        """Publish the rows that can be scored within some seconds, and score the others in the background."""
+        self.refresh(within_s=within_s)
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def refresh(self, *, within_s: float = math.inf) -> Snapshot:
         """Update the leaderboard from the store.
 
+        Args:
+            within_s: Seconds after which no further submission is scored. The rest stays pending.
+
         Returns:
-            A snapshot with everything that was stored before the call.
+            A snapshot with everything that was stored before the call, except what is pending.
         """
+        self._judge_missing(self._stored().entries, within_s)
         with self._updating:
             stored = self._stored()
-            if self._snapshot is None or stored != self._source:
+            if self._snapshot is None or self._snapshot.pending or stored != self._source:
                 self._snapshot, self._source = self._build(stored), stored
             self._looked_at = time.monotonic()
             return self._snapshot
+
+    def prepare(self, submission: Submission) -> None:
+        """Score a submission that is about to be stored, while its predictions are in memory.
+
+        Raises:
+            UserError: It cannot be scored.
+        """
+        self._judge(submission, submission)
 
     def row(self, key: str) -> SubmissionRow | None:
         """Return the row of a key; None if there is none."""
@@ -134,7 +159,8 @@ class Board:
         if not self._looking.acquire(blocking=False):
             return
         try:
-            snapshot = self.refresh()
+            while (snapshot := self.refresh(within_s=_PUBLISHES_EVERY_S)).pending:
+                pass
             for design in self.data.designs:
                 self._rank.renew(_members(snapshot, design), design)
         except Exception:  # this thread runs next to the readers, and no error may stop the page
@@ -148,15 +174,31 @@ class Board:
             return _Stored(tuple(entry for entry in entries if entry.card.fingerprint in self.data.by_fingerprint), ())
         return _Stored(entries, tuple(self.store.set_aside()))
 
-    def _build(self, stored: _Stored) -> Snapshot:
-        judged_entries: list[tuple[SubmissionEntry, PoolDesign, Judged]] = []
-        aside = list(stored.set_aside)
-        for entry in stored.entries:
+    def _judge_missing(self, entries: Sequence[SubmissionEntry], within_s: float) -> None:
+        """Score the submissions without scores. A failed one is tried again once its file has changed."""
+        until = time.monotonic() + within_s
+        missing = [e for e in entries if e.key not in self._judged and self._failed.get(e.key, (None,))[0] is not e]
+        random.shuffle(missing)  # several processes that start at once share the work through the cache on disk
+        for entry in missing:
+            if time.monotonic() >= until:
+                break
             try:
-                design = self.data.for_card(entry.card)
-                judged_entries.append((entry, design, self._judge(entry, design)))
+                self._judge(entry)
             except UserError as error:
-                aside.append(SetAside(file_name(entry.key), str(error)))
+                self._failed[entry.key] = (entry, str(error))
+
+    def _build(self, stored: _Stored) -> Snapshot:
+        keys = {entry.key for entry in stored.entries}
+        self._judged = {key: judged for key, judged in list(self._judged.items()) if key in keys}
+        self._failed = {key: failed for key, failed in list(self._failed.items()) if key in keys - self._judged.keys()}
+        judged_entries = [
+            (entry, self.data.for_card(entry.card), self._judged[entry.key])
+            for entry in stored.entries
+            if entry.key in self._judged
+        ]
+        failed = [SetAside(file_name(key), reason) for key, (_, reason) in self._failed.items()]
+        aside = [*stored.set_aside, *failed]
+        pending = len(keys) - len(judged_entries) - len(failed)
         known = () if self._snapshot is None else self._snapshot.set_aside
         for file in aside:
             if file not in known:
@@ -177,12 +219,17 @@ class Board:
         ranked: dict[str, Mapping[str, Standing]] = {}
         for design in self.data.designs:
             ranked |= self._rank([_member(row) for row in rows if row.design == design.name], design)
-        return Snapshot(tuple(replace(row, standings=ranked[row.key]) for row in rows), tuple(aside))
+        number = 1 if self._snapshot is None else self._snapshot.number + 1
+        rows = [replace(row, standings=ranked[row.key]) for row in rows]
+        return Snapshot(tuple(rows), tuple(aside), pending, number)
 
-    def _judge(self, entry: SubmissionEntry, design: PoolDesign) -> Judged:
-        judged = self._judged.get(entry.key) or self._cache.load(entry.key, design)
+    def _judge(self, entry: SubmissionEntry, submission: Submission | None = None) -> None:
+        if entry.key in self._judged:
+            return
+        design = self.data.for_card(entry.card)
+        judged = self._cache.load(entry.key, design)
         if judged is None:
-            submission = self.store.get(entry.key)
+            submission = submission or self.store.get(entry.key)
             if submission is None:
                 raise UserError("its predictions cannot be read")
             predictions = submission.predictions
@@ -191,7 +238,6 @@ class Board:
             judged = judge(predictions, design)
             self._cache.save(entry.key, design, judged)
         self._judged[entry.key] = judged
-        return judged
 
 
 def _members(snapshot: Snapshot, design: PoolDesign) -> list[Member]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
-from musicrs_metric.compare.standings import Alone, measure_alone, standings
+from musicrs_metric.compare.standings import RANK_RESAMPLES, Alone, StandingsMemory, measure_alone, standings
 from musicrs_metric.compare.systems import Mask, System
 from musicrs_metric.errors import UserError, show
 
@@ -45,11 +45,13 @@ class _Known(NamedTuple):
         state: Keys, labels and ranked rows.
         standings: The result.
         made_at: Time of the computation, in seconds of the monotonic clock.
+        memory: Comparisons that the next computation need not repeat.
     """
 
     state: tuple[tuple[str, str, bool], ...]
     standings: Standings
     made_at: float
+    memory: StandingsMemory
 
 
 class StandingsCache:
@@ -90,7 +92,7 @@ class StandingsCache:
             with self._locks[name]:  # one of several simultaneous readers computes it
                 known = self._known.get(name)
                 if known is None or (genre is None and known.state != _state(section)):
-                    known = self._known[name] = self._rank(section, design, genre)
+                    known = self._known[name] = self._rank(section, design, genre, known)
             ranked |= known.standings
         return ranked
 
@@ -107,28 +109,40 @@ class StandingsCache:
                 known = self._known.get(name)
                 if known is None or known.state == _state(section) or self._is_recent(known):
                     continue
-                self._known[name] = self._rank(section, design, genre)
+                with self._locks[name]:
+                    self._known[name] = self._rank(section, design, genre, known)
 
     def _is_recent(self, known: _Known) -> bool:
         return time.monotonic() - known.made_at < self.genre_age_s
 
-    def _rank(self, section: Sequence[Member], design: PoolDesign, genre: str | None) -> _Known:
+    def _rank(self, section: Sequence[Member], design: PoolDesign, genre: str | None, known: _Known | None) -> _Known:
         chosen = None if genre is None else _threads_of(design, genre)
-        result: dict[str, Mapping[str, Standing]] = {}
+        memory = StandingsMemory() if known is None else known.memory
+        before = {} if known is None else dict(zip(known.state, known.standings.values(), strict=True))
         ranked = [member for member in section if member.is_ranked]
-        for family in (ranked, *([member] for member in section if not member.is_ranked)):
-            if family:
-                alone = [self._alone(member, genre, chosen) for member in family]
-                placed = standings([member.system for member in family], HEADLINE, chosen=chosen, alone=alone)
-                result |= {member.key: standing for member, standing in zip(family, placed, strict=True)}
-        return _Known(_state(section), result, time.monotonic())
+        placed = iter(self._place(ranked, chosen, genre, memory) if ranked else [])
+        result: dict[str, Mapping[str, Standing]] = {}
+        for member, state in zip(section, _state(section), strict=True):
+            if member.is_ranked:
+                result[member.key] = next(placed)
+            else:  # its standing depends on no other row
+                result[member.key] = before.get(state) or self._place([member], chosen, genre, StandingsMemory())[0]
+        return _Known(_state(section), result, time.monotonic(), memory)
+
+    def _place(
+        self, members: Sequence[Member], chosen: Mask | None, genre: str | None, memory: StandingsMemory
+    ) -> list[dict[str, Standing]]:
+        systems, keys = [member.system for member in members], [member.key for member in members]
+        alone = [self._alone(member, genre, chosen) for member in members]
+        return standings(systems, HEADLINE, chosen=chosen, alone=alone, keys=keys, memory=memory)
 
     def _alone(self, member: Member, genre: str | None, chosen: Mask | None) -> Alone:
         if genre is None:
             return member.alone
         known = self._of_genre.get((member.key, genre))
         if known is None:
-            known = measure_alone(member.system, HEADLINE, chosen=chosen)
+            # The intervals of a genre are those of the scores. Here the draws of the ranks are enough.
+            known = measure_alone(member.system, HEADLINE, chosen=chosen, resamples=RANK_RESAMPLES)
             self._of_genre[member.key, genre] = known
         return known
 

@@ -209,3 +209,16 @@ def test_published_file(system: str, upstream_rows: list[dict[str, Any]], refere
     assert np.stack([found.low, found.high], axis=1) == pytest.approx(
         np.array([bounds[name] for name in expected]), abs=0.002
     )
+
+
+@pytest.mark.parametrize("n", [7, 449, 450, 999])
+def test_weights_that_are_kept_are_those_that_are_drawn(n: int) -> None:
+    """For any number of columns and resamples; fewer resamples are the first of more."""
+    values = np.random.default_rng(1).random((n, 40))
+    many = intervals.resample(values, resamples=3_000, seed=2)
+    for _ in range(2):
+        few = intervals.resample(values[:, :3], resamples=500, seed=2)
+        np.testing.assert_allclose(few.means, many.means[:500, :3], rtol=1e-12)
+        assert np.array_equal(few.unseen, many.unseen[:500])
+    large = list(intervals._draw(n, 500, 2, 13))
+    np.testing.assert_allclose(np.concatenate(large)[:, :n] @ values / (n if n >= 450 else 1), many.means[:500])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musicrs_metric.compare.ranks import groups_with_best
+from musicrs_metric.compare import HEADLINE, System
+from musicrs_metric.compare.ranks import GrowingRanks, groups_with_best, rank_bounds
 from musicrs_metric.compare.significance import paired_p
+from musicrs_metric.compare.standings import StandingsMemory, measure_alone, standings
+from musicrs_metric.runs.read import score_predictions
+from tests.space.toy import ranked, references
 
 N = 60
 
@@ -65,3 +71,30 @@ def test_copies_stay_together() -> None:
     """Two equal columns differ on no thread; the order of the columns does not matter."""
     values = np.random.default_rng(2).random((N, 3))
     assert len(set(groups_with_best(np.column_stack([values[:, 0], values]))[:2])) == 1
+
+
+def test_ranks_of_systems_that_come_and_go() -> None:
+    """After any sequence of arrivals and removals they are those of all systems ranked at once, with ties."""
+    rng = np.random.default_rng(0)
+    drawn: dict[Any, Any] = {key: rng.random(100).astype(np.float32).round(2) for key in range(60)}
+    growing, shown = GrowingRanks(), [0]
+    for _ in range(120):
+        if len(shown) > 1 and rng.random() < 0.4:
+            shown.pop(int(rng.integers(len(shown))))
+        new = [key for key in rng.integers(0, 60, rng.integers(0, 12)).tolist() if key not in shown]
+        shown += dict.fromkeys(new)
+        low, high = growing.bounds({key: drawn[key] for key in shown}, 0.95)
+        expected = rank_bounds(np.stack([drawn[key] for key in shown], axis=1), 0.95)
+        assert (low.tolist(), high.tolist()) == tuple(ends.tolist() for ends in expected)
+
+
+def test_a_memory_of_comparisons_changes_no_standing() -> None:
+    """Rows arrive and leave; each time the standings are those without a memory."""
+    tables = [score_predictions(ranked(i, skill=i / 9), references()).table for i in range(9)]
+    systems = [System(f"s{i}", table, "thread") for i, table in enumerate(tables)]
+    alone, memory = [measure_alone(system, HEADLINE, resamples=1_000) for system in systems], StandingsMemory()
+    for shown in ([0, 1, 2], [0, 1, 2, 3], [0, 8, 1, 2, 3], [8, 1, 2, 3], [7, 6, 5, 8, 1, 2, 3], [4, 0]):
+        chosen, own = [systems[i] for i in shown], [alone[i] for i in shown]
+        assert standings(chosen, HEADLINE, alone=own, keys=shown, memory=memory) == standings(
+            chosen, HEADLINE, alone=own
+        )
