@@ -56,8 +56,9 @@ def system_class(name: str) -> type[System]:
         close = get_close_matches(name, SYSTEMS, n=1)
         meant = f"did you mean {close[0]}? " if close else ""
         raise UserError(
-            f"no system {show(name)}; {meant}expected one of {', '.join(SYSTEMS)}, or module:Class for a system of "
-            "your own, such as the one at the top of baselines/system.py"
+            f"no system {show(name)}; {meant}expected one of {', '.join(SYSTEMS)}, a recipe such as fused_text, or "
+            "module:Class for a system of your own, such as the one at the top of baselines/system.py; "
+            "`python -m baselines list` shows all"
         )
     module_name, _, class_name = SYSTEMS.get(name, name).partition(":")
     try:

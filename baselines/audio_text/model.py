@@ -17,7 +17,7 @@ from .checkpoints import Checkpoint
 class AudioTextModel(ABC):
     """A model that embeds audio and text into one space.
 
-    To make one loads no weights. They load at the first vector that is not cached.
+    The constructor loads no weights. They load at the first vector that is not cached.
 
     A vector must depend only on its own text or audio, never on the rest of a batch: threads are distributed over
     processes, and the ranking must be the same as with one process. The caller forms such batches of windows; for texts

@@ -1,9 +1,10 @@
 """Batches in which a vector depends only on its own input.
 
 Threads are distributed over processes. The ranking must be the same as with one process, to the last digit, because
-last digits decide near-ties. Padding changes last digits: so a text is padded to a length that depends only on its own
-length, and only texts of one padded length share a batch. Libraries also multiply small matrices by other means than
-large ones: so a small batch is filled with repeats, on a CPU to a multiple of eight rows, elsewhere to the full size.
+last digits decide near-ties. Padding changes last digits: so a text is padded to a length that depends only on its
+own length, and only texts of one padded length share a batch. Libraries use another algorithm for small matrices,
+which changes last digits. So a small batch is filled with repeats, on a CPU to a multiple of eight rows, elsewhere to
+the full size.
 """
 
 from __future__ import annotations

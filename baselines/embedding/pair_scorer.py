@@ -1,9 +1,8 @@
 """Scores of pairs of query and candidate under a reranker: a head on a transformer, or the logits of "yes" and "no".
 
-A checkpoint with a sequence classification head (a cross-encoder) scores with its logit; with two labels, with the
-difference of the logits. A Qwen3-Reranker, a causal language model, is asked with the prompt of its authors whether the
-document meets the request, and scores with the logit of "yes" less that of "no". Its conversion to a head with one
-label gets the same prompt.
+The score of a cross-encoder is its logit, or with two labels the difference of both. A Qwen3-Reranker is a causal
+language model. It gets the prompt of its authors, which asks whether the document meets the request. Its score is the
+logit of "yes" less that of "no". Its conversion to a head with one label gets the same prompt.
 
 Source of prompt and score: Zhang et al., Qwen3 Embedding, arXiv 2506.05176, and the model card of Qwen3-Reranker-0.6B.
 """
@@ -57,8 +56,8 @@ class PairScorer:
         config = read_json(self.folder / "config.json")
         architecture = str((config.get("architectures") or ["none"])[0])
         self._is_causal = architecture.endswith("ForCausalLM")
-        self._is_asked = config.get("model_type") == "qwen3"
-        if not (architecture.endswith("ForSequenceClassification") or (self._is_causal and self._is_asked)):
+        self._is_qwen3_reranker = config.get("model_type") == "qwen3"
+        if not (architecture.endswith("ForSequenceClassification") or (self._is_causal and self._is_qwen3_reranker)):
             raise UserError(
                 f"--weights {source}: a checkpoint of {show(architecture)}; expected a sequence classification head or "
                 "a Qwen3-Reranker; text_encoder takes encoders, causal_lm takes language models"
@@ -68,11 +67,13 @@ class PairScorer:
             raise UserError(
                 f"--weights {source}: a head with {labels} labels; expected one, or irrelevant and relevant"
             )
-        if instruction is not None and not self._is_asked:
+        if instruction is not None and not self._is_qwen3_reranker:
             raise UserError("--instruction: only a Qwen3-Reranker takes one; leave it out")
         self._instruction = INSTRUCTION if instruction is None else instruction
         longest = longest_input(config)
-        self.max_tokens = max_tokens or default_tokens(self.folder, longest, _LONGEST_PROMPT if self._is_asked else 512)
+        self.max_tokens = max_tokens or default_tokens(
+            self.folder, longest, _LONGEST_PROMPT if self._is_qwen3_reranker else 512
+        )
         self._longest = longest
         if not 8 <= self.max_tokens <= longest:
             raise UserError(f"--max-tokens {self.max_tokens}: expected 8 to {longest}, the most that the model takes")
@@ -89,7 +90,7 @@ class PairScorer:
         Raises:
             ValueError: A prompt exceeds the limit.
         """
-        if self._is_asked:
+        if self._is_qwen3_reranker:
             encodings = self._tokenizer.encode_batch([self.prompt(*pair) for pair in pairs], add_special_tokens=False)
             longest = max(len(encoding.ids) for encoding in encodings)
             if longest > self.max_tokens:
@@ -136,7 +137,7 @@ class PairScorer:
     @cached_property
     def _tokenizer(self) -> Any:
         tokenizer = load_tokenizer(self.folder, self.max_tokens)
-        if self._is_asked:
+        if self._is_qwen3_reranker:
             tokenizer.no_truncation()
         return tokenizer
 
@@ -151,5 +152,5 @@ class PairScorer:
         ignorable = (r"(.*\.)?position_ids",)
         model = load_pretrained(cls, self.folder, self._context.device, torch.float32, ignorable=ignorable)
         if not self._is_causal and model.config.pad_token_id is None:
-            model.config.pad_token_id = self._tokenizer.token_to_id("<|endoftext|>") if self._is_asked else 0
+            model.config.pad_token_id = self._tokenizer.token_to_id("<|endoftext|>") if self._is_qwen3_reranker else 0
         return model

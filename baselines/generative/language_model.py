@@ -62,7 +62,7 @@ class Logprob(NamedTuple):
 
 
 class LanguageModel(ABC):
-    """A language model that may take audio. To make one loads no weights; `load` does.
+    """A language model that may take audio. The constructor loads no weights; `load` does.
 
     Attributes:
         limits: Limits of its audio input.

@@ -29,7 +29,7 @@ class Generative(System):
     """Ranks by asking a language model.
 
     A subclass needs only a declaration, its options and its model. The declaration has a batch size of 1: in larger
-    batches, padding and the shapes of matrices change last digits, and so near-ties.
+    batches, padding and the shapes of matrices change last digits, and thereby the order of near-ties.
 
     Attributes:
         Model: Class of the language model; a call with options and context makes one.
@@ -135,7 +135,7 @@ class Generative(System):
         self.protocol.close()
 
     def cost(self, thread: Thread) -> float:
-        """Return the tokens of prompt and answer; 0 if they exceed the context, so that these threads come last."""
+        """Return the tokens of prompt and answer; 0 if they exceed the context, so that these threads run last."""
         return self._costs.get(thread.thread_id, 0)
 
     def describe_run(self, thread: Thread, batch_size: int) -> list[str]:
@@ -191,7 +191,7 @@ class Generative(System):
         return not has_clips and self.protocol.silence and self.language_model.limits.silence_s > 0
 
     def _load(self, thread: Thread) -> ThreadLoad:
-        # In a run in several orders, each order must be fitted alike.
+        # Sort: all candidate orders of a thread must get the same clip lengths.
         thread = replace(thread, candidates=tuple(sorted(thread.candidates)))
         model, clips = self.language_model, self._lengths(thread)
         text = model.n_tokens(self.protocol.prompt_text(thread, len(clips)))

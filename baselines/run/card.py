@@ -69,7 +69,7 @@ def draft_card(system: System, system_name: str, data: Data, name: str | None = 
         name=", ".join([name, *_name_suffixes(data)]),
         paradigm=declared.paradigm,
         modality=system.context.modality,
-        dataset=data.references.name,
+        dataset=_without_home(data.references.name),
         config=data.references.config,
         fingerprint=data.references.fingerprint,
         reads=reads,
@@ -229,6 +229,12 @@ def _texts(threads: Sequence[Thread]) -> str:
         clips = [(clip.video_id, clip.start_s, clip.duration_s, clip.sha256) for clip in thread.clips or ()]
         digest.update(to_json([thread.query, thread.post, thread.submission_entities, clips]).encode() + b"\n")
     return digest.hexdigest()
+
+
+def _without_home(path: str) -> str:
+    """Write ~ for the home folder: a card is published, and needs no name of a user. All commands expand it."""
+    home = os.path.expanduser("~").rstrip(os.sep)
+    return f"~{path.removeprefix(home)}" if home and path.startswith(home + os.sep) else path
 
 
 def _name_suffixes(data: Data) -> Iterator[str]:

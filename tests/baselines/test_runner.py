@@ -262,3 +262,13 @@ def test_a_system_with_a_former_name_of_the_contract_is_refused(old: str, new: s
     """It would otherwise run with the defaults, for example without audio."""
     with pytest.raises(UserError, match=f"system Former: defines {old}, which is now called {new}; rename it"):
         type("Former", (Toy,), {old: True})
+
+
+def test_a_card_names_no_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path stays usable: every command expands `~`. Another folder that begins alike keeps its path."""
+    monkeypatch.setenv("HOME", "/home/ann")
+    for name, shown in (("/home/ann/data", "~/data"), ("/home/anna/data", "/home/anna/data"), ("musicrs", "musicrs")):
+        data = toy_data()
+        data = data._replace(references=replace(data.references, name=name))
+        result = run_toy(Toy(), data, tmp_path / str(len(name)))
+        assert result.card.dataset == shown

@@ -1,4 +1,4 @@
-"""Add low-rank changes (LoRA) to the weights of a model once, so that nothing runs next to the model.
+"""Add low-rank changes (LoRA) to the weights of a model once, so that inference needs no adapter.
 
 The files are those of the library peft, and the changes are merged as peft merges them: W + alpha / r * B A.
 

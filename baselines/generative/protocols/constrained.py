@@ -1,4 +1,7 @@
-"""All candidates at once; only unused titles can be generated, so that every answer ranks the pool."""
+"""Protocol `constrained`: the model writes all titles, and can only write unused ones.
+
+So every answer ranks the whole pool.
+"""
 
 from __future__ import annotations
 
