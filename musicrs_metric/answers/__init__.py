@@ -5,7 +5,7 @@ that the answer does not name. An answer may be lines (numbered, bulleted or bar
 or `>`, a table, JSON, HTML or XML; in a code fence, after thinking, with talk before and after; with titles, or, where
 the prompt asked for numbers, with identifiers such as `[11] > [3]`.
 
-A piece of text names a candidate only as a whole, or up to a border such as a dash. Some of its words never do.
+A piece of text is a candidate only as a whole or in front of a border such as a dash, never by a part of its words.
 """
 
 from .complete import complete_ranking
