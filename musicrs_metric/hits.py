@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .inputs import same_length, string_lists
+from .inputs import string_lists
 from .matching import Judgement, judge_in_pool, judge_without_pool
 
 Ints = npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ def hits_from_strings(
         ValueError: The three sequences differ in length, or hold something other than lists of strings.
     """
     n = len(rankings)
-    same_length("argument", rankings=rankings, references=references, candidates=candidates)
+    _check_lengths(rankings=n, references=len(references), candidates=n if candidates is None else len(candidates))
     answers: list[Sequence[str]] = [() if ranking is None else ranking for ranking in rankings]
     columns = (answers, references) if candidates is None else (answers, references, candidates)
     if any(issubclass(kind, str) for column in columns for kind in set(map(type, column))):
@@ -123,16 +123,14 @@ def hits_from_indices(
     sizes: Ints = np.asarray(pool_sizes, dtype=np.int64)
     if sizes.ndim == 0:
         sizes = np.full(n, sizes)
-    same_length("argument", rankings=missing, references=references, pool_sizes=sizes)
+    _check_lengths(rankings=n, references=len(references), pool_sizes=len(sizes))
     _check_places("rankings", ranked, sizes, lowest=UNKNOWN)
     is_relevant, n_relevant = _relevance(references, sizes)
     # The pools form one row of cells, end to end. A last cell represents titles that name no candidate.
     cells, lengths = _cells(ranked, sizes), ranked.lengths
     nowhere = len(is_relevant) - 1
     n_unknown, n_duplicate = _count(cells == nowhere, lengths), np.zeros(n, dtype=np.int64)
-    seen = np.zeros(nowhere + 1, dtype=bool)
-    seen[cells] = True
-    if np.count_nonzero(seen[:nowhere]) < np.count_nonzero(cells != nowhere):  # any repeat
+    if _any_repeat(cells, nowhere):
         repeats = _repeats(cells, nowhere)
         n_duplicate = _count(repeats, lengths)
         cells, lengths = cells[~repeats], lengths - n_duplicate
@@ -166,6 +164,12 @@ def _cells(lists: _Lists, pool_sizes: Ints) -> Ints:
     cells: Ints = lists.places + np.repeat(ends - pool_sizes, lists.lengths)
     cells[lists.places == UNKNOWN] = ends[-1] if len(ends) else 0
     return cells
+
+
+def _any_repeat(cells: Ints, nowhere: int) -> bool:
+    seen = np.zeros(nowhere + 1, dtype=bool)
+    seen[cells] = True
+    return bool(np.count_nonzero(seen[:nowhere]) < np.count_nonzero(cells != nowhere))
 
 
 def _repeats(cells: Ints, nowhere: int) -> Bools:
@@ -240,3 +244,9 @@ def _check_places(name: str, lists: _Lists, pool_sizes: Ints, *, lowest: int) ->
         raise ValueError(
             f"{name}[{thread}] names position {places[outside[0]]}, expected 0 to {pool_sizes[thread] - 1}{or_unknown}"
         )
+
+
+def _check_lengths(**lengths: int) -> None:
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+        raise ValueError(f"one entry per thread is expected in each argument: {found}")

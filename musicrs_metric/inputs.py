@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -58,11 +58,10 @@ def labels(name: str, column: Any) -> list[str]:
     return rows
 
 
-def same_length(kind: str, **columns: Sized | None) -> None:
+def same_length(**columns: list[Any] | None) -> None:
     """Check that all columns have one entry per thread.
 
     Args:
-        kind: "input" or "argument", for the message.
         **columns: Name to rows, or None for an absent column.
 
     Raises:
@@ -71,7 +70,7 @@ def same_length(kind: str, **columns: Sized | None) -> None:
     lengths = {name: len(rows) for name, rows in columns.items() if rows is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"one entry per thread is expected in each {kind}: {found}")
+        raise ValueError(f"one entry per thread is expected in each input: {found}")
 
 
 _TEXT = {str, np.str_}

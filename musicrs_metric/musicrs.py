@@ -165,7 +165,7 @@ def _columns(predictions: Any, references: Any, candidates: Any, groups: Any) ->
     ranked, relevant = string_lists("predictions", predictions), string_lists("references", references)
     pools = None if candidates is None else string_lists("candidates", candidates)
     labelled = None if groups is None else labels("groups", groups)
-    same_length("input", predictions=ranked, references=relevant, candidates=pools, groups=labelled)
+    same_length(predictions=ranked, references=relevant, candidates=pools, groups=labelled)
     return {
         "predictions": ranked,
         "references": relevant,

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from .candidates import Candidates
-from .entry import Entry, is_talk
+from .entry import Entry
 from .headings import line_purpose
+from .items import is_talk
 from .rows import Row, Rows
 from .wrapping import bare, marker
 

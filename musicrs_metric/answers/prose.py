@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .candidates import Candidates
-from .entry import is_talk
+from .items import is_talk
 from .result import Item
 from .rows import Rows
 from .wrapping import bare

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .candidates import Candidates
-from .entry import Entry, is_talk
+from .entry import Entry
 from .found import Kind, distinct
+from .items import is_talk
 from .separators import COMMA, COUNT, EDGES, RISING, SEPARATORS, counting, gaps
 from .versions import starts_with_part
 from .wrapping import bare
