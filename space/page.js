@@ -48,6 +48,7 @@ window.space = (() => {
   let typing;
   function fieldsOf(form) {
     const address = new URL(location.href);
+    address.searchParams.delete("page"); // another selection starts at its first page
     for (const field of form.elements) {
       if (!field.name) continue;
       const value = field.type === "checkbox" ? (field.checked ? "yes" : "no") : field.value;

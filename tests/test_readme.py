@@ -147,7 +147,7 @@ def unknown_part(line: str) -> str | None:
             return f"{line}: no command {name}"
         command = command.commands[name]
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    if command.name == "run":  # systems have options of their own
+    if command.name in ("run", "cards"):  # systems have options of their own
         return None
     unknown = [word for word in words if word.startswith("--") and word != "--help" and word not in known]
     return f"{line}: no option {unknown[0]}" if unknown else None

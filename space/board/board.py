@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from .cache import Cache
 from .data import LeaderboardData, PoolDesign
 from .judging import judge, still_valid
 from .labels import labels
+from .lru import RecentValues, Value
 from .ranking import Member, Standings, StandingsCache
 from .rows import Judged, SubmissionRow
 
@@ -85,6 +86,7 @@ class Board:
         self._judged: dict[str, Judged] = {}
         self._failed: dict[str, tuple[SubmissionEntry, str]] = {}
         self._updating, self._looking = threading.Lock(), threading.Lock()
+        self._recent = RecentValues()
         self._snapshot: Snapshot | None = None
         self._source: _Stored | None = None
         self._looked_at = 0.0
@@ -127,6 +129,17 @@ class Board:
             UserError: It cannot be scored.
         """
         self._judge(submission, submission)
+
+    def cached(self, name: Hashable, compute: Callable[[], Value], *, by_state: bool = True) -> Value:
+        """Return a value that readers have asked for before, computed if it is not kept.
+
+        Args:
+            name: Name of the value.
+            compute: Computes it.
+            by_state: False for a value that depends on no other row and on no standing.
+        """
+        state = (self.snapshot().number, self._rank.renewals) if by_state else None
+        return self._recent.get((state, name), compute)
 
     def row(self, key: str) -> SubmissionRow | None:
         """Return the row of a key; None if there is none."""

@@ -10,10 +10,7 @@ from musicrs_metric.compare import HEADLINE, Comparison, compare
 from musicrs_metric.errors import UserError, plain, show
 
 from .board import Board
-from .lru import StateCache
 from .rows import SubmissionRow
-
-_CACHED = 256
 
 
 class Gain(NamedTuple):
@@ -31,7 +28,7 @@ class Gain(NamedTuple):
 
 
 class Pairing:
-    """Compares two rows, and caches the last comparisons.
+    """Compares two rows, and keeps the last comparisons.
 
     Args:
         board: The leaderboard.
@@ -39,7 +36,6 @@ class Pairing:
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self._comparisons: StateCache[Comparison] = StateCache(_CACHED)
 
     def __call__(self, first: str, second: str) -> Comparison:
         """Compare two rows on the same pools, in the same way as `musicrs-metric compare`.
@@ -64,10 +60,10 @@ class Pairing:
                 "only rows on the same pools can be compared"
             )
         groups = {"genre": self.board.data.design(a.design).genre_of_units}
-        return self._comparisons.get(
-            self.board.data,  # a comparison does not depend on the other rows
-            (a.key, a.label, b.key, b.label),
+        return self.board.cached(
+            ("comparison", a.key, a.label, b.key, b.label),
             lambda: compare([a.system, b.system], HEADLINE, groups=groups),
+            by_state=False,
         )
 
     def _row(self, key: str) -> SubmissionRow:

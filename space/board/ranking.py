@@ -69,6 +69,8 @@ class StandingsCache:
         self._known: dict[tuple[str, str | None, str | None], _Known] = {}
         self._locks: dict[tuple[str, str | None, str | None], threading.Lock] = defaultdict(threading.Lock)
         self._of_genre: dict[tuple[str, str], Alone] = {}
+        self.renewals = 0
+        """Number of times that ranks within a genre were replaced."""
 
     def __call__(self, members: Sequence[Member], design: PoolDesign, genre: str | None = None) -> Standings:
         """Rank rows on one pool design.
@@ -111,6 +113,7 @@ class StandingsCache:
                     continue
                 with self._locks[name]:
                     self._known[name] = self._rank(section, design, genre, known)
+                    self.renewals += 1
 
     def _is_recent(self, known: _Known) -> bool:
         return time.monotonic() - known.made_at < self.genre_age_s

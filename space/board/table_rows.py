@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from musicrs_metric.compare.results import Standing
@@ -87,6 +88,7 @@ class TableRow:
         standings: Measure to rank, rank group and verdict. Rank and group count only if `is_ranked`.
         n: Number of threads in the mean.
         submission: All other values of a submission.
+        folded: Number of further results of the same reported system, which this row stands for.
     """
 
     kind: Kind
@@ -100,6 +102,7 @@ class TableRow:
     standings: Mapping[str, Standing] = field(default_factory=dict)
     n: int | None = None
     submission: SubmissionRow | None = None
+    folded: int = 0
 
     @property
     def key(self) -> str | None:
@@ -166,6 +169,20 @@ def table_rows(board: Board, query: RowQuery | None = None) -> list[TableRow]:
         rows_of_table += _reported(table1(), query.genre or OVERALL)
     selected = [row for row in rows_of_table if _is_selected(row, query)]
     return [_chance(design, query.genre), *_sorted(selected, query)]
+
+
+def fold_reported(rows: Sequence[TableRow], measure: str) -> list[TableRow]:
+    """Return the rows with one row per reported system: its best result on a measure, at the place of that result."""
+    of: dict[str, list[TableRow]] = defaultdict(list)
+    for row in rows:
+        if row.kind == "reported":
+            of[row.label].append(row)
+    best = {label: max(results, key=lambda row: row.values.get(measure) or 0.0) for label, results in of.items()}
+    return [
+        replace(row, folded=len(of[row.label]) - 1) if row.kind == "reported" else row
+        for row in rows
+        if row.kind != "reported" or row is best[row.label]
+    ]
 
 
 def _check(query: RowQuery) -> None:

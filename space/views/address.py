@@ -29,7 +29,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "sort": SORTS,
     "order": ("", "reversed"),
     "metric": HEADLINE,
-    "reported": ("yes", "no"),
+    "reported": ("yes", "all", "no"),
     "axis": ("size", "date"),
 }
 
@@ -53,11 +53,12 @@ class Address:
         status: Only rows with code ("code") or reproduced rows ("reproduced").
         genre: Scores and standings on this genre; in the list of threads, threads of it.
         find: Only systems, or threads, with this text.
-        reported: "yes" to show the results that the paper reports.
+        reported: "yes" to show the best result of each system that the paper reports, "all" for all results.
         sort: Column that sorts the systems.
         order: "reversed" for the worst first, or Z before A.
         metric: Measure of comparisons, heat map and plots.
         columns: Further columns of the table, separated by commas.
+        page: Number of the page of a long table; empty for the first.
         axis: Horizontal axis of the plot of scores against "size" or "date".
     """
 
@@ -81,6 +82,7 @@ class Address:
     metric: str = HEADLINE[0]
     columns: str = ""
     axis: str = "size"
+    page: str = ""
 
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> Address:
@@ -112,10 +114,21 @@ class Address:
         ]
 
     def to(self, **changes: str) -> str:
-        """Return the query string of this page with some changes. Standard values are left out."""
+        """Return the query string of this page with some changes. Standard values are left out.
+
+        A change of the selection or of the order leads to the first page of the table.
+        """
+        if not changes.keys() <= {"page", "row"}:
+            changes.setdefault("page", "")
         changed = replace(self, **changes)
         values = {name: getattr(changed, name) for name, value in STANDARD.items() if getattr(changed, name) != value}
         return "?" + urlencode(values or {"tab": TABS[0]}, safe=",@")
+
+    @property
+    def page_number(self) -> int:
+        """The number of `page`, from 1; 1 if it is no number."""
+        digits = self.page if self.page.isascii() and self.page.isdecimal() else "1"
+        return max(1, int(digits[:6]))
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -155,7 +168,7 @@ class Address:
             genre=self.genre or None,
             open_weights={"open": True, "closed": False}.get(self.weights),
             status=_STATUS[self.status],
-            reported=self.reported == "yes",
+            reported=self.reported != "no",
             text=self.find,
             sort=self.sort,
             ascending=self.ascending,

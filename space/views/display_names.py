@@ -21,6 +21,7 @@ READS_NOTES: Mapping[str, str] = {
 }
 WEIGHTS: Mapping[str, str] = {"open": "Open", "closed": "Closed"}
 STATUS: Mapping[str, str] = {"code": "With code", "reproduced": "Reproduced"}
+REPORTED: Mapping[str, str] = {"yes": "Best input of each system", "all": "All inputs", "no": "Hidden"}
 VERDICTS: Mapping[str, str] = {"above": "▲ above", "at": "● at", "below": "▼ below"}
 TABS: Mapping[str, str] = {
     "leaderboard": "Leaderboard", "compare": "Compare", "genres": "Genres", "trends": "Size and date",

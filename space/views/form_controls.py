@@ -39,13 +39,6 @@ def search(label: str, address: Address) -> Html:
     return _labelled(label, field)
 
 
-def switch(name: str, label: str, address: Address) -> Html:
-    """Return a check box for an attribute of the address that is "yes" or "no"."""
-    chosen = getattr(address, name)
-    field = tag("input", type="checkbox", name=name, checked=chosen == "yes", **_state(name, chosen))
-    return tag("label", field, tag("span", label), class_="switch")
-
-
 def form(label: str, *fields: Html | None) -> Html:
     """Return a form that changes the URL as soon as one of its fields changes.
 

@@ -11,9 +11,9 @@ from musicrs_metric.paper.tables import OVERALL, Result
 from ..board.rows import SubmissionRow
 from . import display_names
 from .address import Address
-from .form_controls import choice, form, link, switch
+from .form_controls import choice, form, link
 from .html import Html, join, tag
-from .table import on_genre
+from .table import on_genre, page_of
 
 # Distance from chance in points at which a colour is strongest.
 _STRONGEST = 15
@@ -29,7 +29,7 @@ def chooser(address: Address, *, paper: bool) -> Html:
     return form(
         "Choose what the map shows",
         choice("metric", "Measure", display_names.METRICS, address),
-        switch("reported", "Rows reported by the paper", address) if paper else None,
+        choice("reported", "Paper’s results", {"yes": "Shown", "no": "Hidden"}, address) if paper else None,
     )
 
 
@@ -55,7 +55,8 @@ def heat_map(
         [tag("td", tag("b", display_names.percent(chance.get(column)))) for column in columns],
         class_="chance",
     )
-    table_rows = [_row(row, columns, chance, address) for row in rows]
+    chosen, links = page_of(len(rows), address)
+    table_rows = [_row(row, columns, chance, address) for row in rows[chosen]]
     reported_rows = [_reported(results, columns, chance, address) for results in reported]
     caption = (
         f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. "
@@ -68,7 +69,7 @@ def heat_map(
         tag("tbody", level, table_rows, reported_rows),
         class_="heat",
     )
-    return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Scores by genre")
+    return join(tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Scores by genre"), links)
 
 
 def _row(row: SubmissionRow, columns: Sequence[str], chance: Mapping[str, float | None], address: Address) -> Html:

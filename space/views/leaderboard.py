@@ -12,7 +12,7 @@ from ..board.table_rows import TableRow, table_rows
 from ..service import LeaderboardService
 from . import columns, display_names
 from .address import Address
-from .form_controls import choice, filter_choice, form, search, switch
+from .form_controls import choice, filter_choice, form, search
 from .html import Html, join, tag
 from .table import table
 
@@ -66,7 +66,7 @@ def _controls(
         choice("data", "Data", versions, address) if len(versions) > 1 else None,
         choice("sort", "Sort by", display_names.SORTS, address),
         choice("order", "Order", orders, address),
-        switch("reported", "Rows reported by the paper", address) if paper else None,
+        choice("reported", "Paper’s results", display_names.REPORTED, address) if paper else None,
     )
 
 

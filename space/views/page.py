@@ -13,10 +13,9 @@ from musicrs_metric.paper.tables import OVERALL, Result, table1
 
 from ..board.board import Board
 from ..board.data import PoolDesign
-from ..board.lru import StateCache
 from ..board.pairing import Pairing, modality_gains
 from ..board.rows import SubmissionRow
-from ..board.table_rows import RowQuery, table_rows
+from ..board.table_rows import RowQuery, fold_reported, table_rows
 from ..board.threads import rankings_of, relevant_places
 from . import compare, display_names, genres, plots, size_and_date, threads
 from .about import about
@@ -30,8 +29,6 @@ from .modality_gain import modality_gain
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-_CACHED_TABLES = 128
 
 
 class Plotted(NamedTuple):
@@ -60,7 +57,6 @@ class Page:
     def __init__(self, board: Board, dataset: DatasetThreads, versions: Mapping[str, str] = {}) -> None:
         self.board, self.dataset, self.versions = board, dataset, versions
         self._pairing = Pairing(board)
-        self._tables: StateCache[Html] = StateCache(_CACHED_TABLES)
 
     def design(self, address: Address) -> PoolDesign:
         """Return the pool design of an address; the first one if the name is empty or unknown."""
@@ -113,26 +109,26 @@ class Page:
             unknown: Values of the URL that are no valid choice.
         """
         design = self.design(address)
-        rows = table_rows(self.board, RowQuery(design=design.name, reported=False))
+        query = RowQuery(design=design.name, reported=False)
+        rows = self.board.cached(("rows", query), lambda: table_rows(self.board, query))
         left_out = [*unknown, *(self.gone(requested) if requested else ())]
         is_other = bool(left_out) or requested not in (None, address)
         return header(rows, len(set(design.references.groups["genre"])), address, left_out, is_other=is_other)
 
     def leaderboard(self, address: Address) -> Html:
         """Render the first tab."""
-        snapshot, rendered = (
-            self.board.snapshot(),
-            replace(address, metric="recall@20", compare="", thread="", systems=""),
-        )
+        rendered = replace(address, metric="recall@20", compare="", thread="", systems="")
 
         def render() -> Html:
-            design = self.design(address)
+            design, pending = self.design(address), self.board.snapshot().pending
             rows, names = table_rows(self.board, address.query), self.board.data.names
             genres = in_order(design.genres)
-            return leaderboard(rows, names, genres, rendered, paper=design.is_paper, versions=self.versions)
+            rows = fold_reported(rows, address.drawn) if address.reported == "yes" else rows
+            tab = leaderboard(rows, names, genres, rendered, paper=design.is_paper, versions=self.versions)
+            note = f"{display_names.plural(pending, 'submission')} will be scored within minutes."
+            return join(tag("p", note, class_="warn", role="status") if pending else None, tab)
 
-        # Ranks within a genre change some seconds after a submission, so their table is not cached.
-        return render() if address.genre else self._tables.get(snapshot, rendered, render)
+        return self.board.cached(("table", rendered), render)
 
     def details(self, address: Address) -> Html:
         """Render the panel next to the table; empty if no row is open."""
@@ -141,9 +137,13 @@ class Page:
 
     def compare(self, address: Address) -> Plotted:
         """Render the second tab, with a plot once two systems are chosen."""
+        return self.board.cached(("compare", address), lambda: self._compare(address))
+
+    def _compare(self, address: Address) -> Plotted:
         rows = self._best_first(address)
         chooser = compare.chooser(rows, address)
-        gained = modality_gain(modality_gains(self.board.snapshot().of(self.design(address).name)), address)
+        alone = replace(address, compare="", row="")
+        gained = self.board.cached(("gain", alone), lambda: self._gained(alone))
         first, second = address.pair
         if not (first and second):
             return Plotted(join(chooser, compare.nothing_chosen(rows, address)), None, gained)
@@ -160,10 +160,16 @@ class Page:
 
     def genres(self, address: Address) -> Plotted:
         """Render the third tab."""
+        return self.board.cached(("genres", address), lambda: self._genres(address))
+
+    def _gained(self, address: Address) -> Html:
+        return modality_gain(modality_gains(self.board.snapshot().of(self.design(address).name)), address)
+
+    def _genres(self, address: Address) -> Plotted:
         design, rows = self.design(address), self._best_first(address)
         chance = {OVERALL: design.chance, **design.chance.by["genre"]}
         levels = {name: (scores.chance or {}).get(address.metric) for name, scores in chance.items()}
-        reported = _by_system(table1()) if design.is_paper and address.reported == "yes" else []
+        reported = _by_system(table1()) if design.is_paper and address.reported != "no" else []
         return Plotted(
             genres.chooser(address, paper=design.is_paper),
             plots.by_genre(rows, levels, address.metric),
@@ -230,7 +236,8 @@ class Page:
 
     def _best_first(self, address: Address) -> list[SubmissionRow]:
         query = RowQuery(design=self.design(address).name, sort=address.metric, reported=False)
-        return [row.submission for row in table_rows(self.board, query) if row.submission is not None]
+        rows = self.board.cached(("rows", query), lambda: table_rows(self.board, query))
+        return [row.submission for row in rows if row.submission is not None]
 
 
 def _by_system(results: Sequence[Result]) -> list[list[Result]]:

@@ -22,6 +22,8 @@ from .interval_plot import Scale, interval_plot
 
 ANSWERED: tuple[Outcome, ...] = ("ok", "repaired")
 _COLUMNS = 8
+ROWS_PER_PAGE = 100
+_SECTIONS = (*display_names.READS, None)
 _BADGES = {"code": "code", "reproduced": "✓ reproduced"}
 _RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
 _ALONE = "The only system that reads this, so it has no rank"
@@ -38,15 +40,44 @@ def table(rows: Sequence[TableRow], address: Address) -> Html:
     """
     chance, *others = rows
     scale = _scale(rows, address.drawn)
+    by_section = sorted(others, key=lambda row: _SECTIONS.index(row.reads))
+    chosen, links = page_of(len(others), address)
     body = tag(
         "table",
         tag("caption", _caption(chance, address)),
         tag("thead", tag("tr", _heads(address))),
         tag("tbody", _row(chance, chance, address, scale), class_="chance"),
-        _sections(others, chance, address, scale),
+        _sections(by_section[chosen], chance, address, scale),
         class_="board",
     )
-    return tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Table of systems")
+    region = tag("div", body, class_="scroll", tabindex=0, role="region", aria_label="Table of systems")
+    return join(region, links)
+
+
+def page_of(n_rows: int, address: Address) -> tuple[slice, Html]:
+    """Return the rows of the current page of a long table, and links to other pages.
+
+    Args:
+        n_rows: Number of rows of the whole table.
+        address: State of the page. A number beyond the last page means the last one.
+
+    Returns:
+        A slice of at most `ROWS_PER_PAGE` rows, and links to the neighbours, the first and the last page; none for a
+        table of one page.
+    """
+    n_pages = max(1, math.ceil(n_rows / ROWS_PER_PAGE))
+    number = min(address.page_number, n_pages)
+    chosen = slice((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE)
+    if n_pages == 1:
+        return chosen, Html()
+    near = sorted({1, n_pages, *range(max(1, number - 2), min(n_pages, number + 2) + 1)})
+    links = [
+        tag("b", page, aria_current="page") if page == number else link(address, page, page=str(page) * (page > 1))
+        for page in near
+    ]
+    text = f"Rows {chosen.start + 1:,} to {min(n_rows, chosen.stop):,} of {n_rows:,}. Page "
+    shown = [join(one, " ") for one in links]
+    return chosen, tag("nav", text, shown, class_="pages actions", aria_label="Pages of the table")
 
 
 def on_genre(scores: Scores, genre: str) -> Scores:
@@ -175,7 +206,9 @@ def _system(row: TableRow, address: Address) -> Html:
         facts.append("open weights" if row.open_weights else "closed weights")
     if row.submission is None:
         reported = tag("span", "reported", class_="badge")
-        return join(tag("span", row.label, class_="name"), " ", reported, tag("small", " · ".join(facts)))
+        fold = link(address, f"best of {row.folded + 1} inputs", reported="all") if row.folded else None
+        notes = tag("small", " · ".join(facts), join(" · ", fold) if fold else None)
+        return join(tag("span", row.label, class_="name"), " ", reported, notes)
     entry, key = row.submission.entry, row.submission.key
     name = tag(
         "a", row.label, href=address.to(row=key), data_go=True, data_row=key, title=row.label, class_="name", dir="auto"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from musicrs_metric.base.files import to_json
 from musicrs_metric.errors import UserError
 
-from ..board.lru import StateCache
 from ..board.table_rows import RowQuery
 from ..service import LeaderboardService
 from .fields import row_query
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 TABLE_PATH = "/leaderboard.json"
 PREDICTIONS_PATH = "/predictions.jsonl"
 HEALTH_PATH = "/healthz"
-_CACHED_TABLES = 64
 
 
 class PublicRoutes:
@@ -32,7 +30,6 @@ class PublicRoutes:
 
     def __init__(self, service: LeaderboardService) -> None:
         self.service = service
-        self._tables: StateCache[bytes] = StateCache(_CACHED_TABLES)
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes for `launch(app_kwargs={"routes": ...})` of a gradio app."""
@@ -51,11 +48,7 @@ class PublicRoutes:
         def compute() -> bytes:
             return to_json(self.service.leaderboard(query, details=details)).encode()
 
-        if query.genre is not None:  # ranks within a genre change some seconds after a submission
-            return compute()
-        if query.version:  # the cache holds the tables of one state of the current board
-            return compute()
-        return self._tables.get(self.service.board.snapshot(), (query, details), compute)
+        return self.service.board_of(query.version).cached(("json", query, details), compute)
 
     def leaderboard(self, request: Request) -> Response:
         """Answer with the table, or with status 400 and the error."""
@@ -71,7 +64,12 @@ class PublicRoutes:
         board = self.service.board
         snapshot = board.snapshot()
         problem = self.service.storage_problem()
-        about = {"ok": problem is None, "rows": len(snapshot.rows), "set_aside": len(snapshot.set_aside)}
+        about = {
+            "ok": problem is None,
+            "rows": len(snapshot.rows),
+            "pending": snapshot.pending,
+            "set_aside": len(snapshot.set_aside),
+        }
         # The words of a problem may name files or a repository of the owner, who reads them in the page and the log.
         return _json(to_json(about), status=200 if problem is None else 503)
 
