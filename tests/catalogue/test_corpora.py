@@ -68,6 +68,43 @@ def test_cpcd_reader(cpcd: Path) -> None:
     assert (len(catalogue), catalogue.n_clusters, about.license) == (115, 110, "cc-by-4.0")
 
 
+def test_cpcd_search_pools(tmp_path: Path) -> None:
+    """A pool holds the clusters found so far, without known ones; a turn without a relevant one is skipped."""
+    tracks = {name: track(name, cluster) for name, cluster in (("t0", "c0"), ("t1", "c1"), ("t2", "c2"), ("u0", "c0"))}
+    tracks["t2"]["track_titles"] = "Song t1"
+    rows = [
+        turn("rain", "t0") | {"search_results": [["t0", "u0"], ["t1"]]},
+        turn("slow") | {"search_results": [["t2", "lost"]]},
+        turn("none") | {"search_results": []},
+    ]
+    first = {"id": "aa", "turns": rows, "tracks": tracks, "goal_playlist": ["u0", "canonical t2"]}
+    nothing = {"id": "bb", "turns": [turn("hm")], "tracks": {}, "goal_playlist": ["t1"]}
+    corpus = read_corpus(f"cpcd-search:{lines(tmp_path / 'dev.jsonl', first, nothing)}")
+    assert isinstance(corpus, PoolSource)
+    by_id = {thread.thread_id: thread for thread in corpus.threads}
+    assert list(by_id) == ["aa:0", "aa:1", "aa:2"]
+    assert by_id["aa:0"].candidates == ("Song t0 by The Invented", "Song t1 by The Invented")
+    assert by_id["aa:0"].ground_truth == ("Song t0 by The Invented",)
+    # t0 is known by then. Two clusters have the same title, artist and album, so their ids are added.
+    same = "Song t1 by The Invented (Weather)"
+    assert by_id["aa:1"].candidates == by_id["aa:2"].candidates == (f"{same} [t1]", f"{same} [t2]")
+    assert by_id["aa:1"].ground_truth == (f"{same} [t2]",)
+    assert dict(by_id["aa:1"].columns) == {"dialogue": "aa", "turn": "1"}
+    assert by_id["aa:1"].query == "rain\nslow"
+    assert "4 turns, 3 of them" in corpus.about.notes[0]
+
+
+def test_cpcd_catalogue_under_its_published_name(cpcd: Path) -> None:
+    """A clone holds `cpcd_v1.tracks.jsonl`. It is the catalogue, and no file of dialogues."""
+    more = {"new": track("new", "cluster of its own")}
+    lines(cpcd.with_name("cpcd_v1.tracks.jsonl"), *(TRACKS | more).values())
+    for path in (cpcd, cpcd.parent):
+        assert len(catalogue_of(f"cpcd:{path}").catalogue) == 116
+    lines(cpcd.with_name("other.tracks.jsonl"), *TRACKS.values())
+    with pytest.raises(UserError, match="expected one catalogue"):
+        read_corpus(f"cpcd:{cpcd}")
+
+
 def cpcd_answers(path: Path, ranking: list[str], *names: str) -> Path:
     """Write answers in the form of CPCD."""
     return lines(path, *({"docid": name, "neighbor": [{"docid": item} for item in ranking]} for name in names))

@@ -76,6 +76,12 @@ def test_unknown_ids_are_misses() -> None:
     assert judged.hits.n_unknown.tolist() == [1]
 
 
+def test_a_known_id_that_the_catalogue_lacks_is_removed() -> None:
+    """Known z is no item. It leaves the ranking, so that b is at rank 1."""
+    assert value("recall@1", "zb", "b", "z", catalogue("", ""), (1,)) == 1
+    assert value("recall@1", "zb", "b", "", catalogue("", ""), (1,)) == 0
+
+
 def test_name_of_a_cluster_is_no_id() -> None:
     """An item c without a cluster is not in the cluster of the name c."""
     items = Catalogue((Item("a", cluster="c"), Item("c")))
