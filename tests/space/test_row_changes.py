@@ -143,6 +143,7 @@ def test_a_withdrawn_row_is_gone_and_its_url_states_it(service: LeaderboardServi
     assert "removed: withdrawn by its sender" in CliRunner().invoke(app, ["list", *place]).output
     again, new_receipt = send(service)
     assert (again, new_receipt != receipt) == (key, True)
+    assert CliRunner().invoke(app, ["list", *place]).output.count(key[:12]) == 1
     with pytest.raises(UserError, match="not the one"):
         service.withdraw(key, receipt, caller="a")
 
