@@ -21,8 +21,10 @@ from space.board.table_rows import RowQuery, table_rows
 from space.cli import app
 from space.intake import IntakeError, SubmissionForm
 from space.service import LeaderboardService
-from space.settings import LeaderboardSettings, Limits
+from space.settings import LeaderboardSettings, Limits, from_environment
 from space.store.local import LocalStore
+from space.views.address import Address
+from space.views.form_controls import status_choice
 from space.web.rate_limits import TryLaterError
 
 from .toy import FORM, card, jsonl, lines, ranked, references, submission
@@ -141,6 +143,7 @@ def test_a_withdrawn_row_is_gone_and_its_url_states_it(service: LeaderboardServi
     assert "removed: withdrawn by its sender" in CliRunner().invoke(app, ["list", *place]).output
     again, new_receipt = send(service)
     assert (again, new_receipt != receipt) == (key, True)
+    assert CliRunner().invoke(app, ["list", *place]).output.count(key[:12]) == 1
     with pytest.raises(UserError, match="not the one"):
         service.withdraw(key, receipt, caller="a")
 
@@ -292,6 +295,21 @@ def test_marks_of_doubtful_rows(board: Board, store: LocalStore) -> None:
     assert ",verdict rule,status,marks,code_link,parameters," in lines_of[0]
     assert [",declared,at the ceiling," in line for line in lines_of].count(True) == 1
     assert "declared, at the ceiling" in export(table_rows(board, RowQuery(reported=False)), "markdown")
+
+
+def test_the_owner_limits_the_default_view() -> None:
+    """The URL states the limit, all rows have a value of their own, and tabs without rows stay as they are."""
+    shown = Address().with_status("reproduced")
+    assert (shown.status, shown.to()) == ("reproduced", "?status=reproduced")
+    assert Address(status="code").with_status("reproduced").status == "code"
+    every = Address(status="all")
+    assert (every.with_status("reproduced").status, every.query.status) == ("all", "")
+    assert every.with_status("") == Address()
+    assert Address(tab="about").with_status("code") == Address(tab="about")
+    assert 'value="all" selected' in status_choice(every)
+    assert from_environment({"BOARD_STATUS": "code"}).default_status == "code"
+    with pytest.raises(UserError, match="expected code or reproduced"):
+        from_environment({"BOARD_STATUS": "x"})
 
 
 def test_an_unknown_status_is_refused(board: Board) -> None:
