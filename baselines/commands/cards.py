@@ -79,7 +79,7 @@ def _ask(model: LanguageModel, keys: Sequence[Key], tokens: int) -> list[str | N
         answers: list[Completion] = model.complete([Prompt(key.prompt) for key in keys], tokens)
     except (ChatError, ValueError):  # no answer, or a prompt that exceeds the context
         return [None] if len(keys) == 1 else [card for key in keys for card in _ask(model, [key], tokens)]
-    return [read_card(answer.text, cut=answer.cut) for answer in answers]
+    return [read_card(answer.text, key.title, cut=answer.cut) for key, answer in zip(keys, answers, strict=True)]
 
 
 def print_cards(

@@ -9,6 +9,7 @@ or on labels. The run card holds its sha256.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +34,8 @@ PROMPT = (
     "title suggests. Answer with the line alone."
 )
 _LONGEST = 400  # characters of a line
+_SPEAKS = re.compile(r"\W*(?:i|i['’]m|i['’]ve|sorry|unfortunately|as an ai|apolog\w+)\b|抱歉|无法", re.IGNORECASE)
+_MOST_MISSING = 0.01  # share of titles; a model may refuse a few for good
 _FIELDS = ("subreddit", "title", "card", "model")
 
 
@@ -59,11 +62,12 @@ def keys_of(threads: Sequence[Thread]) -> list[Key]:
     return list(dict.fromkeys(Key(thread.subreddit, name) for thread in threads for name in thread.candidates))
 
 
-def read_card(answer: str, *, cut: bool) -> str | None:
-    """Return the first line of an answer that says something; None if there is none, or the answer stops in it.
+def read_card(answer: str, title: str, *, cut: bool) -> str | None:
+    """Return the first line of an answer that says something; None for none, a refusal, or if the answer stops in it.
 
     Args:
         answer: The text that a language model wrote.
+        title: The title, whose own words are no refusal.
         cut: Whether the model was stopped by its budget.
     """
     visible = without_thinking(answer, cut=cut)
@@ -71,9 +75,10 @@ def read_card(answer: str, *, cut: bool) -> str | None:
     lines = [line for line in lines if any(map(str.isalpha, line))]
     if lines and lines[0].endswith(":"):  # "Here is the line:"
         del lines[0]
-    if not lines or (cut and len(lines) == 1) or REFUSAL.search(lines[0]):
+    if not lines or (cut and len(lines) == 1):
         return None
-    return lines[0][:_LONGEST]
+    words = lines[0].replace(title, "")
+    return None if _SPEAKS.match(words) and REFUSAL.search(words) else lines[0][:_LONGEST]
 
 
 def read_cards(path: Path) -> Iterator[tuple[Key, dict[str, str]]]:
@@ -133,6 +138,7 @@ class Cards(TextEncoder):
         assert options.cards is not None  # noqa: S101 - `check` says so
         self._cards = {key: values["card"] for key, values in read_cards(options.cards)}
         lines = sorted("\0".join((*key, card)) for key, card in self._cards.items())
+        self._missing = 0
         self._sha256 = hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     @property
@@ -140,27 +146,36 @@ class Cards(TextEncoder):
         """Pools: the lines are those of all pools."""
         return "pools"
 
-    def run_facts(self) -> RunFacts:
-        """Add the hash of the lines to the revision."""
-        facts = super().run_facts()
-        return replace(facts, model_revision=f"{facts.model_revision}, cards {self._sha256}")
-
-    def prepare(self, threads: Sequence[Thread]) -> None:
-        """Check that every title has a line, then prepare as `text_encoder` does.
+    def inspect_threads(self, threads: Sequence[Thread]) -> None:
+        """Check that the titles have lines. At most 1 % may lack one; these are embedded alone, and counted.
 
         Raises:
-            UserError: A title has none.
+            UserError: More titles have none.
         """
-        missing = [key for key in keys_of(threads) if key not in self._cards]
-        if missing:
+        wanted = keys_of(threads)
+        missing = [key for key in wanted if key not in self._cards]
+        self._missing = len(missing)
+        if len(missing) > _MOST_MISSING * len(wanted):
             raise UserError(
-                f"--cards {self.options.cards}: no line for {count(len(missing), 'title')}, such as "
+                f"--cards {self.options.cards}: no line for {len(missing)} of {count(len(wanted), 'title')}, such as "
                 f"{show(missing[0].title)} of r/{missing[0].subreddit}; run `python -m baselines cards` again for this "
                 "dataset and these pools"
             )
+
+    def run_facts(self) -> RunFacts:
+        """Add the hash of the lines to the revision."""
+        facts = super().run_facts()
+        extra = {**facts.extra, "titles_without_line": self._missing}
+        return replace(facts, model_revision=f"{facts.model_revision}, cards {self._sha256}", extra=extra)
+
+    def prepare(self, threads: Sequence[Thread]) -> None:
+        """Prepare as `text_encoder` does, and report titles without a line."""
         super().prepare(threads)
+        if self._missing:
+            self._warnings.append(f"{count(self._missing, 'title')} without a line of knowledge, embedded alone")
 
     def _names(self, thread: Thread) -> list[str]:
         prefix = filled_in(self.options.name_prefix or "", thread)
-        names = thread.candidates
-        return [f"{prefix}{name}: {self._cards.get(Key(thread.subreddit, name), '')}" for name in names]
+        cards = [self._cards.get(Key(thread.subreddit, name)) for name in thread.candidates]
+        texts = zip(thread.candidates, cards, strict=True)
+        return [f"{prefix}{name}: {card}" if card else prefix + name for name, card in texts]

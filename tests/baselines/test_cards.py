@@ -113,7 +113,9 @@ def test_the_line_is_embedded_with_the_title(encoder: Path, tmp_path: Path) -> N
     with pytest.raises(UserError, match="model_revision was"):
         run_toy(build_system("cards", "query_only", arguments), toy, tmp_path / "out", system_name="cards")
     save(file, dict(list(cards.items())[1:]))
-    with pytest.raises(UserError, match=r"no line for 1 title, such as .* of r/jazz; run `python -m baselines cards`"):
+    with pytest.raises(
+        UserError, match=r"no line for 1 of \d+ titles, such as .* of r/jazz; run `python -m baselines cards`"
+    ):
         run_toy(build_system("cards", "query_only", arguments), toy, tmp_path / "new", system_name="cards")
 
 
@@ -127,10 +129,16 @@ def test_the_line_is_embedded_with_the_title(encoder: Path, tmp_path: Path) -> N
         ("", False, None),
         ("...", False, None),
         ("I don't have information about this.", False, None),
+        ("I Can't Stop is a soul song by Al Green.", False, "I Can't Stop is a soul song by Al Green."),
+        (
+            "Soul that nobody can resist, and you can't either.",
+            False,
+            "Soul that nobody can resist, and you can't either.",
+        ),
     ],
 )
 def test_reading(answer: str, cut: bool, card: str | None) -> None:
-    assert read_card(answer, cut=cut) == card
+    assert read_card(answer, "I Can't Stop", cut=cut) == card
 
 
 def test_texts_are_filled_in_once() -> None:

@@ -11,7 +11,9 @@ from baselines.generative.language_model import Prompt
 from baselines.generative.protocols import PROTOCOLS
 from baselines.launch import build_system
 from musicrs_metric.errors import UserError
+from musicrs_metric.runs.run_card import read_run_card
 from tests.baselines import tiny_texts
+from tests.baselines.test_launch import ACCELERATE, command, finish
 from tests.baselines.test_text_encoders import data
 from tests.baselines.tiny_lm import CHATML, tiny_tokenizer
 from tests.baselines.toys import run_toy
@@ -97,6 +99,23 @@ def test_every_protocol_runs_and_resumes(protocol: str, folders: dict[str, Path]
     assert result.card.protocol == protocol
     assert not (tmp_path / "b/failures.log").exists()  # an answer may be unreadable, but no call fails
     assert (tmp_path / "a/predictions.jsonl").read_bytes() == (tmp_path / "b/predictions.jsonl").read_bytes()
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("options", [["pointwise"], ["generate_then_match", "--answer-tokens", "24"]])
+def test_two_processes_resume_what_one_began(
+    options: list[str], folders: dict[str, Path], mini: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Six threads: in one process, and in one for two threads, then in two of accelerate. The files are the same."""
+    arguments = ["--weights", str(folders["gemma3"]), "--protocol", *options, "--limit"]
+    one, resumed = tmp_path / "one", tmp_path / "resumed"
+    finish(command(one, mini, "causal_lm", *arguments, "6"), environment)
+    finish(command(resumed, mini, "causal_lm", *arguments, "2"), environment)
+    finish(command(resumed, mini, "causal_lm", *arguments, "6", kind=ACCELERATE, world=2), environment)
+    assert [read_run_card(out).extra["processes"] for out in (one, resumed)] == [1, 2]
+    for file in ("predictions.jsonl", "answers.jsonl"):
+        assert (one / file).read_bytes() == (resumed / file).read_bytes()
+    assert (one / "predictions.jsonl").read_bytes().count(b"\n") == 6
 
 
 def test_prompts_get_a_chat_template_unless_they_are_bare(folders: dict[str, Path]) -> None:
