@@ -11,10 +11,10 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from musicrs_dataset.repo.manifest import installed_versions
 from musicrs_metric import __version__
 from musicrs_metric.base.files import strict_json, to_json, write_text
 from musicrs_metric.base.hashing import file_sha256
@@ -191,13 +191,7 @@ def hash_file(path: Path, *, below: Path | None = None) -> FileHash:
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions of Python, musicrs and the named packages that are installed."""
-    versions = {"python": platform.python_version(), "musicrs": __version__}
-    for package in packages:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:  # an optional engine
-            continue
-    return versions
+    return {"python": platform.python_version(), "musicrs": __version__} | installed_versions(packages)
 
 
 def _from_dict(value: dict[str, Any]) -> StageManifest:

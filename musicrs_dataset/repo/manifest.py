@@ -222,6 +222,6 @@ def installed_versions(packages: Iterable[str]) -> dict[str, str]:
     for package in packages:
         try:
             versions[package] = version(package)
-        except PackageNotFoundError:  # the audio libraries are optional
+        except PackageNotFoundError:  # such as an optional library for audio
             continue
     return versions
