@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from .web.change_form import ChangePanel
 from .web.errors import handlers
 from .web.middleware import Blocks, RequestLimits
 from .web.public import PublicRoutes
+from .web.slow_connections import ConnectionLimits, limited_connections
 from .web.submit_form import SubmitPanel
 
 _FOLDER = Path(__file__).parent
@@ -158,10 +158,8 @@ def launch(blocks: gr.Blocks, service: LeaderboardService, *pages: Page, **optio
     Returns:
         The result of `gr.Blocks.launch`: the server app, its local URL and its public URL.
     """
-    if not service.settings.behind_proxy:
-        # uvicorn believes X-Forwarded-For of every local caller, which would give each header an allowance of its own.
-        os.environ["FORWARDED_ALLOW_IPS"] = ""
-    launched: tuple[Any, str, str] = blocks.launch(**options, **launch_options(service, *pages))
+    with limited_connections(ConnectionLimits(), behind_proxy=service.settings.behind_proxy):
+        launched: tuple[Any, str, str] = blocks.launch(**options, **launch_options(service, *pages))
     return launched
 
 
