@@ -39,12 +39,13 @@ def resemblance_adversaries(embed: Embed, kind: str) -> tuple[Adversary, ...]:
         Adversary(
             f"like other candidates {kind}", "likeness of candidates", "thread",
             f"Candidates closest {kind} to the {_NEAREST} nearest others of the pool come first (mean cosine).",
-            lambda threads: _resemblance(threads, embed, less_subreddit=False),
+            lambda threads: _like_nearest(threads, embed),
         ),
         Adversary(
             f"like this pool {kind}", "likeness of candidates", "pools",
-            "The same, less the mean likeness to all candidates of the subreddit.",
-            lambda threads: _resemblance(threads, embed, less_subreddit=True),
+            f"Candidates closest {kind} to the mean of the pool come first, less their likeness to the mean of all "
+            "pools of the subreddit.",
+            lambda threads: _like_pool(threads, embed),
         ),
     )  # fmt: skip
 
@@ -72,26 +73,35 @@ def unit_vectors(embed: Embed, texts: Sequence[str]) -> npt.NDArray[np.float64]:
     return units
 
 
-def _resemblance(threads: Sequence[Thread], embed: Embed, *, less_subreddit: bool) -> Weights:
+def _pool_vectors(threads: Sequence[Thread], embed: Embed) -> list[npt.NDArray[np.float64]]:
+    """Embed each distinct candidate once, and return one row per candidate of each pool."""
     distinct = list(dict.fromkeys(candidate for thread in threads for candidate in thread.candidates))
     row = {candidate: i for i, candidate in enumerate(distinct)}
     vectors = unit_vectors(embed, distinct)
-    names: dict[str, dict[int, None]] = {}
-    for thread in threads:
-        names.setdefault(thread.subreddit, {}).update(dict.fromkeys(row[c] for c in thread.candidates))
-    means = {subreddit: vectors[list(rows)].mean(axis=0) for subreddit, rows in names.items()}
+    return [vectors[[row[candidate] for candidate in thread.candidates]] for thread in threads]
 
-    def weigh(thread: Thread) -> list[float]:
-        pool = vectors[[row[candidate] for candidate in thread.candidates]]
+
+def _like_nearest(threads: Sequence[Thread], embed: Embed) -> Weights:
+    def weigh(pool: npt.NDArray[np.float64]) -> list[float]:
         if len(pool) < 2:
             return [0.0] * len(pool)
         likeness = pool @ pool.T
         np.fill_diagonal(likeness, -np.inf)
         nearest = min(_NEAREST, len(pool) - 1)
-        weights = np.sort(likeness, axis=1)[:, -nearest:].mean(axis=1)
-        if less_subreddit:
-            weights = weights - pool @ means[thread.subreddit]
-        result: list[float] = weights.tolist()
+        result: list[float] = np.sort(likeness, axis=1)[:, -nearest:].mean(axis=1).tolist()
         return result
 
-    return [weigh(thread) for thread in threads]
+    return [weigh(pool) for pool in _pool_vectors(threads, embed)]
+
+
+def _like_pool(threads: Sequence[Thread], embed: Embed) -> Weights:
+    pools = _pool_vectors(threads, embed)
+    by_subreddit: dict[str, list[npt.NDArray[np.float64]]] = {}
+    for thread, pool in zip(threads, pools, strict=True):
+        by_subreddit.setdefault(thread.subreddit, []).append(pool)
+    # A title counts once per pool, so that frequent titles, which are less often relevant, are subtracted more.
+    means = {subreddit: np.concatenate(group).mean(axis=0) for subreddit, group in by_subreddit.items()}
+    return [
+        (pool @ (pool.mean(axis=0) - means[thread.subreddit])).tolist()
+        for thread, pool in zip(threads, pools, strict=True)
+    ]

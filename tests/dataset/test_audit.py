@@ -141,11 +141,13 @@ def test_candidates_are_compared_with_each_other() -> None:
     nearest = [(half + 0 - 1) / 3, (half + far - half) / 3, (0 + far + 0) / 3, (-1 - half + 0) / 3]
     assert alone.weigh([row])[0] == pytest.approx(nearest)
     assert alone.weigh([thread("t", ["a"])])[0] == [0]
-    # The other pool of the subreddit adds e. The mean vector of a to e: ((1 + 1/2 - 1) / 5, (sin 60 + 2) / 5).
-    mean_x, mean_y = half / 5, (far + 2) / 5
-    common = [mean_x, half * mean_x + far * mean_y, mean_y, -mean_x]
+    # Mean of the pool: ((1 + 1/2 - 1) / 4, (sin 60 + 1) / 4). The other pool of the subreddit adds a and e. A
+    # title counts once per pool, and e is at 90 degrees: ((1 + 1/2 - 1 + 1) / 6, (sin 60 + 2) / 6).
+    x, y = half / 4 - 1.5 / 6, (far + 1) / 4 - (far + 2) / 6
     other = [thread("u", ["a", "e"]), thread("m", ["d"], subreddit="metal")]
-    assert less.weigh([row, *other])[0] == pytest.approx(np.subtract(nearest, common))
+    weights = less.weigh([row, *other])
+    assert weights[0] == pytest.approx([x, half * x + far * y, y, -x])
+    assert weights[2] == pytest.approx([0])  # the only pool of its subreddit
     assert (alone.reads, less.reads) == ("thread", "pools")
 
 
