@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from musicrs_dataset.pools.poolset import DISTRACTORS, Design
+from musicrs_dataset.pools.poolset import DESIGNS, DISTRACTORS, Design
 from musicrs_metric.errors import UserError
 
 from ..pipeline.option_command import StageOptions
@@ -16,11 +16,9 @@ class PoolsOptions(StageOptions):
     designs: list[Design] = Field(
         default=list(Design),
         min_length=1,
-        description="paper: ground truth and random titles of the subreddit, as published. balanced: every title of a "
-        "subreddit in equally many pools. fresh: titles of threads outside the corpus, each used once. "
-        "grouped: whole ground truths of other threads, each in equally many pools. May be repeated. The first design "
-        "makes the pools of the plain configurations. Another design that the threads cannot fill is skipped with a "
-        "note. Default: all four, in this order.",
+        description=" ".join(f"{name}: {rule.help}." for name, rule in DESIGNS.items())
+        + " May be repeated. The first design makes the pools of the plain configurations. Another design that the "
+        "threads cannot fill is skipped with a note. Default: all, in this order.",
     )
     seed: int = Field(default=0, ge=0, description="Seed of the pools.")
     distractors: int = Field(default=DISTRACTORS, ge=1, description="Distractors per pool, as far as titles suffice.")

@@ -49,7 +49,7 @@ class DesignRule:
 DESIGNS: dict[Design, DesignRule] = {
     Design.PAPER: DesignRule("paper:paper_pools", "ground truth and random titles of the subreddit, as published"),
     Design.BALANCED: DesignRule("balanced:balanced_pools", "every title of a subreddit in equally many pools"),
-    Design.FRESH: DesignRule("fresh:fresh_pools", "distractors from --corpus, each used once", needs_corpus=True),
+    Design.FRESH: DesignRule("fresh:fresh_pools", "titles from outside the dataset, each used once", needs_corpus=True),
     Design.GROUPED: DesignRule(
         "grouped:grouped_pools", "whole ground truths of other threads, each in equally many pools"
     ),
