@@ -86,10 +86,10 @@ def test_health(
         answer = routes.health(None)  # type: ignore[arg-type]
         return answer.status_code, json.loads(bytes(answer.body))
 
-    assert state() == (200, {"ok": True, "rows": 1, "set_aside": 0})
+    assert state() == (200, {"ok": True, "rows": 1, "pending": 0, "set_aside": 0})
     with monkeypatch.context() as patch:
         patch.setattr(store, "problem", lambda: "the token of org/secret is refused")
-        assert state() == (503, {"ok": False, "rows": 1, "set_aside": 0})
+        assert state() == (503, {"ok": False, "rows": 1, "pending": 0, "set_aside": 0})
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
     assert state()[0] == 503
 
