@@ -133,7 +133,8 @@ def serve(settings: LeaderboardSettings, *, host: str, port: int) -> None:
     service.board.open()  # with many rows without scores, the first visitor sees a part of them
     versions = {"": f"Current ({service.board.data.version})", **{name: f"Older ({name})" for name in service.older}}
     page, *others = (
-        Page(board, DatasetThreads(board.data.dataset), versions) for board in (service.board, *service.older.values())
+        Page(board, DatasetThreads(board.data.dataset), versions, status=settings.default_status)
+        for board in (service.board, *service.older.values())
     )
     older = dict(zip(service.older, others, strict=True))
     try:

@@ -155,6 +155,8 @@ def reproduce_row(
         result = reproduce(store, key, run)
     _event(settings, "reproduced" if result.is_equal else "not reproduced", result.entry.key)
     name = f"{plain(result.entry.card.name)} ({result.entry.key[:12]})"
+    if not result.has_card:
+        typer.echo(f"{run}: found no run.json; data, modality, reads and paradigm were not compared", err=True)
     for difference in result.differences[:_SHOWN]:
         typer.echo(difference)
     if len(result.differences) > _SHOWN:

@@ -38,7 +38,10 @@ class Submissions:
             if self.store.notes.get(key).withdrawn_at:  # its file is still here if the process was killed
                 self.store.withdraw(key, WITHDRAWN_BY_SENDER)
         rows: list[Listed] = [(entry, None) for entry in self.store.entries()]
+        present = {entry.key for entry, _ in rows}
         for path in sorted(self.withdrawn.glob(f"*{SUFFIX}")):
+            if path.stem in present:  # it was sent again after its withdrawal
+                continue
             try:
                 rows.append((read_entry(path.read_bytes(), path.name), self._reason(path.stem)))
             except (OSError, StoredFileError):

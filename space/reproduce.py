@@ -27,12 +27,14 @@ class Reproduction(NamedTuple):
         n: Number of threads with a prediction of the row or of the run.
         n_same: Number of these with the same ranking.
         differences: The other ones and contradicting declarations, in words.
+        has_card: True if the run has a run card, so that data and declarations were compared.
     """
 
     entry: SubmissionEntry
     n: int
     n_same: int
     differences: tuple[str, ...]
+    has_card: bool
 
     @property
     def is_equal(self) -> bool:
@@ -72,7 +74,7 @@ def reproduce(store: SubmissionStore, key: str, run: Path) -> Reproduction:
     threads = sorted(own.keys() | theirs.keys())
     unequal = [thread for thread in threads if not _is_same(own.get(thread), theirs.get(thread))]
     differences += [_words(thread, theirs.get(thread), own.get(thread)) for thread in unequal]
-    result = Reproduction(entry, len(threads), len(threads) - len(unequal), tuple(differences))
+    result = Reproduction(entry, len(threads), len(threads) - len(unequal), tuple(differences), files.card is not None)
     store.notes.change(entry.key, reproduced_at=now() if result.is_equal else "")
     return result
 

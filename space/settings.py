@@ -60,6 +60,7 @@ class LeaderboardSettings:
         results: Folder of the submissions and of the computed scores.
         results_repo: Dataset repository on the Hub to which submissions are committed; None for the folder only.
         token: Token with write access to that repository. It is never shown, not even by `repr`.
+        default_status: Rows that the page shows without a choice: "code", "reproduced", or empty for all.
         owners: User names of the leaderboard owners. Signed in, they see which stored files were set aside. Without
             sign-in, only the log shows these files.
         sign_in: True if users can sign in with their Hub account, as in a Space with `hf_oauth`.
@@ -72,6 +73,7 @@ class LeaderboardSettings:
     results: Path = Path("results")
     results_repo: str | None = None
     token: str | None = field(default=None, repr=False)
+    default_status: str = ""
     owners: tuple[str, ...] = ()
     sign_in: bool = False
     behind_proxy: bool = False
@@ -83,21 +85,25 @@ def from_environment(variables: Mapping[str, str] = os.environ) -> LeaderboardSe
 
     Args:
         variables: MUSICRS_DATASET, MUSICRS_OLDER (datasets separated by commas), RESULTS_DIR, RESULTS_REPO, HF_TOKEN,
-            BOARD_OWNERS (names separated by commas), OAUTH_CLIENT_ID (set by a Space with sign-in), SPACE_ID (set by a
-            Space) or BEHIND_PROXY, and the limits SUBMISSIONS_PER_HOUR, CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB
-            and MAX_QUEUE. An empty variable counts as absent.
+            BOARD_STATUS (code or reproduced), BOARD_OWNERS (names separated by commas), OAUTH_CLIENT_ID (set by a Space
+            with sign-in), SPACE_ID (set by a Space) or BEHIND_PROXY, and the limits SUBMISSIONS_PER_HOUR,
+            CALLS_PER_HOUR, MAX_UPLOAD_MB, MAX_UNPACKED_MB and MAX_QUEUE. An empty variable counts as absent.
 
     Raises:
-        UserError: A limit is not a whole number.
+        UserError: A limit is not a whole number, or a variable has an unknown choice.
     """
     values = {name: value.strip() for name, value in variables.items() if value.strip()}
     standard = LeaderboardSettings()
+    status = values.get("BOARD_STATUS", "")
+    if status not in ("", "code", "reproduced"):
+        raise UserError(f"BOARD_STATUS is {show(status)}, expected code or reproduced")
     return LeaderboardSettings(
         dataset=values.get("MUSICRS_DATASET", standard.dataset),
         results=Path(values.get("RESULTS_DIR", standard.results)),
         results_repo=values.get("RESULTS_REPO"),
         token=values.get("HF_TOKEN"),
         older=_listed(values.get("MUSICRS_OLDER", "")),
+        default_status=status,
         owners=_listed(values.get("BOARD_OWNERS", "")),
         sign_in="OAUTH_CLIENT_ID" in values,
         behind_proxy="SPACE_ID" in values or "BEHIND_PROXY" in values,

@@ -17,6 +17,7 @@ from filelock import FileLock
 from musicrs_metric.base.files import strict_json, to_json, write_text
 
 from ..submission import Note, SubmissionEntry
+from .files import is_key
 
 NOTES = ".notes"
 _SUFFIX = ".json"
@@ -87,9 +88,10 @@ class Notes:
         return [f"{NOTES}/{key}{_SUFFIX}" for key in self.all_keys() if self._read(key).note is None]
 
     def all_keys(self) -> Iterator[str]:
-        """Yield the keys of all notes."""
+        """Yield the keys of all notes. Other files in the folder are ignored."""
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
-            yield path.name.removesuffix(_SUFFIX)
+            if is_key(path.stem):
+                yield path.stem
 
     def public_text(self, key: str) -> str:
         """Return a note as JSON for a public repository, without the name of a sender who has not agreed to show it."""

@@ -20,12 +20,14 @@ _ASCENDING = ("name",)
 _ALL = ""
 _LONGEST = 1_000
 _STATUS: Mapping[str, StatusFilter] = {choice: choice for choice in get_args(StatusFilter)}
+ALL_ROWS = "all"
+_WITH_STATUS = ("leaderboard", "trends")
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "tab": TABS,
     **{name: (_ALL, *choices) for name, choices in CHOICES.items()},
     "weights": (_ALL, "open", "closed"),
-    "status": get_args(StatusFilter),
+    "status": (*_STATUS, ALL_ROWS),
     "sort": SORTS,
     "order": ("", "reversed"),
     "metric": HEADLINE,
@@ -50,7 +52,8 @@ class Address:
         paradigm: Only systems of this paradigm.
         reads: Only systems that read this.
         weights: Only systems of "open" or "closed" weights.
-        status: Only rows with code ("code") or reproduced rows ("reproduced").
+        status: Only rows with code ("code") or reproduced rows ("reproduced"); "all" for all rows on a leaderboard with
+            another default.
         genre: Scores and standings on this genre; in the list of threads, threads of it.
         find: Only systems, or threads, with this text.
         reported: "yes" to show the best result of each system that the paper reports, "all" for all results.
@@ -124,6 +127,17 @@ class Address:
         values = {name: getattr(changed, name) for name, value in STANDARD.items() if getattr(changed, name) != value}
         return "?" + urlencode(values or {"tab": TABS[0]}, safe=",@")
 
+    def with_status(self, default: str) -> Address:
+        """Return this state with the default of the leaderboard in place of an absent status.
+
+        Args:
+            default: Status of the default view; empty for all rows.
+        """
+        if self.status == ALL_ROWS and not default:
+            return replace(self, status="")
+        is_absent = self.status == "" and self.tab in _WITH_STATUS
+        return replace(self, status=default) if is_absent else self
+
     @property
     def page_number(self) -> int:
         """The number of `page`, from 1; 1 if it is no number."""
@@ -167,7 +181,7 @@ class Address:
             reads=_one(self.reads),
             genre=self.genre or None,
             open_weights={"open": True, "closed": False}.get(self.weights),
-            status=_STATUS[self.status],
+            status=_STATUS.get(self.status, ""),
             reported=self.reported != "no",
             text=self.find,
             sort=self.sort,

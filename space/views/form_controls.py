@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .address import STANDARD, Address
+from .address import ALL_ROWS, STANDARD, Address
+from .display_names import STATUS
 from .html import Html, tag
 
 
@@ -25,6 +26,12 @@ def choice(name: str, label: str, options: Mapping[str, str], address: Address) 
 def filter_choice(name: str, label: str, options: Mapping[str, str], address: Address) -> Html:
     """Return a labelled list that starts with "All"."""
     return choice(name, label, {"": "All", **options}, address)
+
+
+def status_choice(address: Address) -> Html:
+    """Return the list of the status. A leaderboard with another default needs a value for all rows."""
+    every = ALL_ROWS if address.status else ""
+    return choice("status", "Status", {every: "All", **STATUS}, address)
 
 
 def joined_choice(name: str, label: str, options: Mapping[str, str], chosen: str) -> Html:

@@ -12,7 +12,7 @@ from ..board.table_rows import TableRow, table_rows
 from ..service import LeaderboardService
 from . import columns, display_names
 from .address import Address
-from .form_controls import choice, filter_choice, form, search
+from .form_controls import choice, filter_choice, form, search, status_choice
 from .html import Html, join, tag
 from .table import table
 
@@ -61,7 +61,7 @@ def _controls(
         filter_choice("reads", "Reads", display_names.READS, address),
         filter_choice("genre", "Genre", {genre: genre for genre in genres}, address),
         filter_choice("weights", "Weights", display_names.WEIGHTS, address),
-        filter_choice("status", "Status", display_names.STATUS, address),
+        status_choice(address),
         choice("pools", "Pools", pools, address) if len(designs) > 1 else None,
         choice("data", "Data", versions, address) if len(versions) > 1 else None,
         choice("sort", "Sort by", display_names.SORTS, address),

@@ -52,10 +52,13 @@ class Page:
         board: The leaderboard.
         dataset: The threads of its dataset.
         versions: Name of each version of the data in URLs to its text, the current one first.
+        status: Status of the rows of the default view; empty for all rows.
     """
 
-    def __init__(self, board: Board, dataset: DatasetThreads, versions: Mapping[str, str] = {}) -> None:
-        self.board, self.dataset, self.versions = board, dataset, versions
+    def __init__(
+        self, board: Board, dataset: DatasetThreads, versions: Mapping[str, str] = {}, *, status: str = ""
+    ) -> None:
+        self.board, self.dataset, self.versions, self.status = board, dataset, versions, status
         self._pairing = Pairing(board)
 
     def design(self, address: Address) -> PoolDesign:
@@ -72,7 +75,7 @@ class Page:
         design = self.design(address)
         pair = [key if key in known else "" for key in address.pair]
         normalised = replace(
-            address,
+            address.with_status(self.status),
             data=address.data if address.data in self.versions else "",
             pools="" if design is self.board.data.designs[0] else design.name,
             genre=address.genre if address.genre in design.references.groups["genre"] else "",

@@ -11,7 +11,7 @@ from ..board.table_rows import parameters_of
 from . import display_names
 from .address import Address
 from .columns import short_number
-from .form_controls import choice, filter_choice, form
+from .form_controls import choice, filter_choice, form, status_choice
 from .html import Html, join, plot_text, tag
 from .plots import COLOURS, INK, PARADIGM_PLACE, SYMBOLS, with_style
 
@@ -40,7 +40,7 @@ def chooser(rows: Sequence[SubmissionRow], address: Address) -> Html:
             choice("metric", "Measure", display_names.METRICS, address),
             filter_choice("modality", "Modality", display_names.MODALITIES, address),
             filter_choice("reads", "Reads", display_names.READS, address),
-            filter_choice("status", "Status", display_names.STATUS, address),
+            status_choice(address),
         ),
         tag("p", f"{note} A line is the 95 % interval of a score, the dashed line is chance.", class_="soft"),
     )

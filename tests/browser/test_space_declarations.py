@@ -71,6 +71,10 @@ def test_the_best_reproduced_system_for_audio_takes_two_choices(visitor: Visitor
     shown = visitor.names()
     visitor.go("?modality=audio_only&status=reproduced")
     assert visitor.names() == shown
+    page.locator("select[name=status]:visible").select_option("all")
+    page.wait_for_function("!location.search.includes('status')")
+    visitor.settled()
+    assert len(visitor.names()) == 3
 
 
 def test_columns_are_chosen_in_a_menu(visitor: Visitor) -> None:

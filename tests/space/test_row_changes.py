@@ -21,8 +21,10 @@ from space.board.table_rows import RowQuery, table_rows
 from space.cli import app
 from space.intake import IntakeError, SubmissionForm
 from space.service import LeaderboardService
-from space.settings import LeaderboardSettings, Limits
+from space.settings import LeaderboardSettings, Limits, from_environment
 from space.store.local import LocalStore
+from space.views.address import Address
+from space.views.form_controls import status_choice
 from space.web.rate_limits import TryLaterError
 
 from .toy import FORM, card, jsonl, lines, ranked, references, submission
@@ -141,6 +143,7 @@ def test_a_withdrawn_row_is_gone_and_its_url_states_it(service: LeaderboardServi
     assert "removed: withdrawn by its sender" in CliRunner().invoke(app, ["list", *place]).output
     again, new_receipt = send(service)
     assert (again, new_receipt != receipt) == (key, True)
+    assert CliRunner().invoke(app, ["list", *place]).output.count(key[:12]) == 1
     with pytest.raises(UserError, match="not the one"):
         service.withdraw(key, receipt, caller="a")
 
@@ -244,6 +247,21 @@ def test_the_owner_reproduces_a_row(service: LeaderboardService, tmp_path: Path)
     assert other in {row["key"] for row in service.leaderboard(RowQuery())}
 
 
+def test_a_run_without_a_card_is_compared_by_its_rankings(service: LeaderboardService, tmp_path: Path) -> None:
+    """The command states what it did not compare; threads that only one of both has are differences."""
+    key, _ = send(service)
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(map(format_line, ranked(0))))
+    command = ["reproduce", key[:8], "--results", str(service.settings.results), "--run", str(file)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0
+    assert "found no run.json" in done.stderr
+    file.write_text("".join(map(format_line, [*ranked(0), Prediction("t3_z", ("Ash",))])))
+    done = CliRunner().invoke(app, command)
+    assert (done.exit_code, "thread t3_z: no prediction of the row" in done.output) == (1, True)
+    assert service.board.refresh().by_key[key].entry.note.reproduced_at == ""
+
+
 def test_a_run_on_other_data_reproduces_nothing(service: LeaderboardService, tmp_path: Path) -> None:
     """One line, and no status."""
     key, _ = send(service)
@@ -277,6 +295,21 @@ def test_marks_of_doubtful_rows(board: Board, store: LocalStore) -> None:
     assert ",verdict rule,status,marks,code_link,parameters," in lines_of[0]
     assert [",declared,at the ceiling," in line for line in lines_of].count(True) == 1
     assert "declared, at the ceiling" in export(table_rows(board, RowQuery(reported=False)), "markdown")
+
+
+def test_the_owner_limits_the_default_view() -> None:
+    """The URL states the limit, all rows have a value of their own, and tabs without rows stay as they are."""
+    shown = Address().with_status("reproduced")
+    assert (shown.status, shown.to()) == ("reproduced", "?status=reproduced")
+    assert Address(status="code").with_status("reproduced").status == "code"
+    every = Address(status="all")
+    assert (every.with_status("reproduced").status, every.query.status) == ("all", "")
+    assert every.with_status("") == Address()
+    assert Address(tab="about").with_status("code") == Address(tab="about")
+    assert 'value="all" selected' in status_choice(every)
+    assert from_environment({"BOARD_STATUS": "code"}).default_status == "code"
+    with pytest.raises(UserError, match="expected code or reproduced"):
+        from_environment({"BOARD_STATUS": "x"})
 
 
 def test_an_unknown_status_is_refused(board: Board) -> None:
