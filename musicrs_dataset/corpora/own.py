@@ -133,6 +133,8 @@ def _label(fields: Fields, name: str) -> str:
         return ""
     if isinstance(value, list | dict):
         raise UserError(f"{fields.where}: {name} is {show(value)}, expected a text, a number or a truth value")
+    if isinstance(value, float) and value.is_integer():  # programs write whole numbers as 1.0 if a column has gaps
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -292,3 +292,13 @@ def test_names_of_readers() -> None:
     assert is_corpus("cpcd:x")
     assert not is_corpus("cpcd")
     assert not is_corpus("org/name")
+
+
+def test_whole_numbers_with_a_fraction_of_0(tmp_path: Path) -> None:
+    """Programs write 1.0 for 1 if a column has gaps. The turn is 1."""
+    row = {"query": "slow", "candidates": ["A", "B"], "ground_truth": ["A"]}
+    path = lines(tmp_path / "own.jsonl", row | {"dialogue": 7.0, "turn": 1.0}, row | {"dialogue": "d", "tempo": 0.5})
+    corpus = read_corpus(f"jsonl:{path}")
+    assert isinstance(corpus, PoolSource)
+    assert [thread.thread_id for thread in corpus.threads] == ["7:1", "d:0"]
+    assert dict(corpus.threads[1].columns)["tempo"] == "0.5"
