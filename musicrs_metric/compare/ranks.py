@@ -51,8 +51,10 @@ def rank_bounds(drawn: Floats, confidence: float) -> tuple[Ints, Ints]:
 def _percentiles(ranked: npt.NDArray[np.integer[Any]], confidence: float) -> tuple[Ints, Ints]:
     """Return the percentile interval of each row of ranks."""
     tail = (1 - confidence) / 2
-    low, high = np.quantile(ranked, [tail, 1 - tail], axis=1, method="inverted_cdf")
-    return low.astype(np.int64), high.astype(np.int64)
+    places = np.arange(ranked.shape[1])
+    low, high = np.quantile(places, [tail, 1 - tail], method="inverted_cdf").astype(np.int64)
+    in_order = np.sort(ranked, axis=1)  # for whole numbers faster than a partition of each row
+    return in_order[:, low].astype(np.int64), in_order[:, high].astype(np.int64)
 
 
 class GrowingRanks:
@@ -79,7 +81,8 @@ class GrowingRanks:
         Returns:
             Lower and upper ends, each of shape (s,), in the order of `drawn`.
         """
-        new = [key for key in drawn if key not in set(self._keys)]
+        known = set(self._keys)
+        new = [key for key in drawn if key not in known]
         left = [i for i, key in enumerate(self._keys) if key not in drawn]
         if len(new) + len(left) > min(self._FEW, len(self._keys)):
             self._keys = list(drawn)
