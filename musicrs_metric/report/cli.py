@@ -57,8 +57,8 @@ def report(
             progress.update(task, description=what, advance=1)
 
         built = build_report(
-            runs, dataset, cases=case or (), reported=reported, metric=metric, seed=seed, resamples=resamples, partial=partial,
-            step=step,
+            runs, dataset, cases=case or (), reported=reported, metric=metric, seed=seed, resamples=resamples,
+            partial=partial, step=step,
         )  # fmt: skip
         files = write_report(built, out, step)
     page = next(path for path in files if path.suffix == ".html")
