@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ..base import numbers
-from ..base.tables import Cell, Column, Part, Row, Table, cell
+from ..base.tables import Cell, Column, Part, Row, Table, cell, row
 from ..paper.tables import OVERALL
 from .document import Figure, Panel, Section, Series
 from .report_data import ReportData, scores_on
@@ -20,7 +20,8 @@ _STEPS = (1, 2, 5, 10)
 def by_genre_section(data: ReportData) -> Section:
     """Build the section."""
     runs, columns, metric = data.runs, [OVERALL, *data.genres], data.figure_metric
-    name = "mean reciprocal rank" if metric == FIGURE_METRIC else numbers.METRICS.get(metric, metric)
+    name = "mean reciprocal rank" if metric == FIGURE_METRIC else numbers.measure_label(metric)
+    title = name if name.startswith("nDCG") else name[0].upper() + name[1:]
     drawn = [
         value
         for run in runs
@@ -30,7 +31,7 @@ def by_genre_section(data: ReportData) -> Section:
     marks = ticks(drawn)
     figure = Figure(
         name="figure-4",
-        caption=f"{name[0].upper()}{name[1:]} by genre and system, in per cent, with 95 % intervals. The dashed line "
+        caption=f"{title} by genre and system, in per cent, with 95 % intervals. The dashed line "
         "is chance: the exact expectation of a random ranking of the same pools.",
         style="dots",
         panels=tuple(_panel(data, runs, genre, marks) for genre in columns),
@@ -71,27 +72,23 @@ def _group(run: ReportRun) -> str:
 
 
 def _table(data: ReportData, columns: Sequence[str]) -> Table:
-    chance = Row(
-        (cell("chance"), *(cell(numbers.percent(data.chance(genre).get(data.figure_metric))) for genre in columns)),
-        "chance",
-    )
+    metric = data.figure_metric
+    levels = [numbers.percent(data.chance(genre).get(metric)) for genre in columns]
+    chance = row("chance", *levels, role="chance")
     lines = []
     for run in data.runs:
         scores_by_column = [scores_on(run, genre) for genre in columns]
         cells = [
             Cell(
-                (Part(numbers.percent(scores.values[data.figure_metric])),),
-                numbers.percent_bounds((scores.interval or {}).get(data.figure_metric)),
+                (Part(numbers.percent(scores.values[metric])),),
+                numbers.percent_bounds((scores.interval or {}).get(metric)),
             )
             for scores in scores_by_column
         ]
         lines.append(Row((cell(run.label), *cells)))
     heads = (Column("System", "left"), *(Column(genre) for genre in columns))
-    return Table(
-        f"{numbers.METRICS.get(data.figure_metric, data.figure_metric)} in per cent, with 95 % intervals below.",
-        heads,
-        (chance, *lines),
-    )
+    caption = f"{numbers.measure_label(metric)} in per cent, with 95 % intervals below."
+    return Table(caption, heads, (chance, *lines))
 
 
 def ticks(values: Iterable[float | None], *, most: int = 5) -> tuple[float, ...]:
