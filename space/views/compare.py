@@ -36,16 +36,19 @@ def chooser(rows: Sequence[SubmissionRow], address: Address) -> Html:
 
 
 def best_pair(rows: Sequence[SubmissionRow]) -> str:
-    """Return the keys of the two best systems of one modality as in a URL; empty for fewer than two rows.
+    """Return the keys of the two best systems of one modality and `reads` as in a URL; empty for fewer than two rows.
+
+    Without such a pair, two systems of the same `reads` come first, because only those are ranked together.
 
     Args:
         rows: Best first.
     """
-    of: dict[str, SubmissionRow] = {}
-    for row in rows:
-        better = of.setdefault(row.entry.card.modality, row)
-        if better is not row:
-            return f"{better.key},{row.key}"
+    best: dict[tuple[str, ...], SubmissionRow] = {}
+    for fields in (("modality", "reads"), ("reads",)):
+        for row in rows:
+            better = best.setdefault(tuple(getattr(row.entry.card, name) for name in fields), row)
+            if better is not row:
+                return f"{better.key},{row.key}"
     return ",".join(row.key for row in rows[:2]) if len(rows) > 1 else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from musicrs_metric.compare.results import Bounds
@@ -28,6 +29,24 @@ class Scale(NamedTuple):
         low = min([*known, 0.0] if zero else known)
         return cls(low, max([*known, low + 0.01]))
 
+    @classmethod
+    def without_outliers(cls, tops: Iterable[float], *, least: float = 0.0) -> Scale:
+        """Return a scale from 0 on which a few far higher rows do not compress the others.
+
+        At most a quarter of the rows, and at least one, are off the scale. Each is more than twice as high as all rows
+        on the scale.
+
+        Args:
+            tops: Largest value to draw of each row.
+            least: Value that is on the scale in any case, such as chance.
+        """
+        ordered = sorted(max(top, least) for top in tops)
+        off = max(1, len(ordered) // 4)
+        for low, high in list(pairwise(ordered))[-off:]:
+            if 0 < 2 * low < high:
+                return cls(0.0, low)
+        return cls.over([*ordered, least])
+
     def place(self, value: float) -> str:
         """Return the position of a value as a share of the width."""
         share = (value - self.low) / (self.high - self.low)
@@ -47,4 +66,5 @@ def interval_plot(scale: Scale, *, value: float | None, interval: Bounds | None,
     places = {"value": value, "mark": mark} | (dict(zip(("low", "high"), interval, strict=True)) if interval else {})
     style = "".join(f"--{name}:{scale.place(place)};" for name, place in places.items() if place is not None)
     marks = [tag("i", class_=kind) for kind, there in parts.items() if there is not None]
-    return tag("span", marks, class_="range", style=style, aria_hidden="true")
+    beyond = " beyond" if value is not None and value > scale.high else ""
+    return tag("span", marks, class_=f"range{beyond}", style=style, aria_hidden="true")

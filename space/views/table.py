@@ -28,6 +28,7 @@ _BADGES = {"code": "code", "reproduced": "✓ reproduced"}
 _RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
 _ALONE = "The only system that reads this, so it has no rank"
 _TO_CHANCE = f"Rule for {VERDICT_RULE}; for a partial row on the threads with a prediction"
+_OFF_THE_SCALE = " A square at the right end stands for a score beyond the end of the scale."
 _ANSWERS = "Threads with a prediction, share of them with audio, and share that the system answered"
 
 
@@ -42,9 +43,10 @@ def table(rows: Sequence[TableRow], address: Address) -> Html:
     scale = _scale(rows, address.drawn)
     by_section = sorted(others, key=lambda row: _SECTIONS.index(row.reads))
     chosen, links = page_of(len(others), address)
+    has_outlier = any((row.values.get(address.drawn) or 0.0) > scale.high for row in others)
     body = tag(
         "table",
-        tag("caption", _caption(chance, address)),
+        tag("caption", _caption(chance, address), _OFF_THE_SCALE if has_outlier else None),
         tag("thead", tag("tr", _heads(address))),
         tag("tbody", _row(chance, chance, address, scale), class_="chance"),
         _sections(by_section[chosen], chance, address, scale),
@@ -86,8 +88,12 @@ def on_genre(scores: Scores, genre: str) -> Scores:
 
 
 def _scale(rows: Sequence[TableRow], metric: str) -> Scale:
-    """Return the scale of one measure, up to the largest end of an interval."""
-    return Scale.over(end for row in rows for end in (row.values.get(metric), *row.interval.get(metric, ())))
+    """Return the scale of one measure, up to the largest end of an interval of the rows that are no outliers."""
+    chance, *others = rows
+    tops = [
+        max((value, *row.interval.get(metric, ()))) for row in others if (value := row.values.get(metric)) is not None
+    ]
+    return Scale.without_outliers(tops, least=chance.values.get(metric) or 0.0)
 
 
 def _caption(chance: TableRow, address: Address) -> str:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -24,10 +25,12 @@ from space.settings import LeaderboardSettings
 from space.store.local import LocalStore
 from space.views import submit
 from space.views.address import Address
+from space.views.compare import best_pair
 from space.views.dataset_threads import DatasetThreads
 from space.views.display_names import NOTHING
 from space.views.genres import heat_map
 from space.views.html import Html, join, outside_link, tag
+from space.views.interval_plot import Scale
 from space.views.leaderboard import download
 from space.views.page import Page
 from space.views.plots import by_genre
@@ -169,6 +172,37 @@ def test_a_comparison_without_a_choice_starts_with_the_best_two(page: Page, serv
     assert shown.figure is not None
     assert "verdict-line" in shown.above
     assert page.normalise_address(Address(tab="compare", compare=",")).compare == ","
+
+
+def test_a_comparison_without_a_choice_prefers_the_same_reads() -> None:
+    """First the same modality and reads, then the same reads, then the two best."""
+
+    def row(key: str, modality: str, reads: str) -> SimpleNamespace:
+        return SimpleNamespace(key=key, entry=SimpleNamespace(card=SimpleNamespace(modality=modality, reads=reads)))
+
+    a, b = row("a", "query_only", "labels"), row("b", "query_only", "thread")
+    c, d = row("c", "audio_only", "thread"), row("d", "query_only", "thread")
+    found = [best_pair(rows) for rows in ([a, b, c, d], [a, b, c], [a, b], [a], [])]  # type: ignore[misc]
+    assert found == ["b,d", "b,c", "a,b", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("tops", "least", "high"),
+    [
+        ([0.2, 0.25, 0.3, 1.0], 0.2, 0.3),
+        ([0.2, 0.25, 0.3, 0.6], 0.2, 0.6),  # exactly twice as high is no outlier
+        ([0.01, 1.0], 0.3, 0.3),
+        ([0.1] * 6 + [0.5, 0.9], 0.0, 0.1),
+        ([0.1, 0.5, 0.5, 0.5], 0.0, 0.5),  # most rows are high: none of them is an outlier
+        ([0.0, 0.0, 0.9], 0.0, 0.9),
+        ([1.0], 0.2, 1.0),
+        ([], 0.2, 0.2),
+    ],
+)
+def test_an_outlier_does_not_compress_the_other_rows(tops: list[float], least: float, high: float) -> None:
+    """By hand: the scale ends below the rows that are more than twice as high as all others."""
+    scale = Scale.without_outliers(tops, least=least)
+    assert (scale.low, scale.high) == pytest.approx((0.0, high))
 
 
 def test_chance_stands_on_top_and_every_system_once(page: Page, service: LeaderboardService) -> None:
