@@ -37,7 +37,7 @@ class Limits:
     unpacked_bytes: int = 32_000_000
     line_bytes: int = 1_000_000
     lines: int = 100_000
-    beyond_pool: int = 100
+    beyond_pool: int = 900
     title: int = 2_000
     name: int = 100
     link: int = 300

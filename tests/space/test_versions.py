@@ -78,6 +78,7 @@ def test_a_row_of_an_older_version_only(service: LeaderboardService, store: Loca
     assert service.predictions(made.key).count("\n") == len(POOLS)
 
 
+@pytest.mark.figures
 def test_the_page_offers_the_versions(tmp_path: Path) -> None:
     """A menu, a notice, links that keep the version, and a table to download."""
     old = mini_dataset(tmp_path / "old")
