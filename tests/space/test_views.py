@@ -182,7 +182,7 @@ def test_a_comparison_without_a_choice_prefers_the_same_reads() -> None:
 
     a, b = row("a", "query_only", "labels"), row("b", "query_only", "thread")
     c, d = row("c", "audio_only", "thread"), row("d", "query_only", "thread")
-    found = [best_pair(rows) for rows in ([a, b, c, d], [a, b, c], [a, b], [a], [])]  # type: ignore[misc]
+    found = [best_pair(rows) for rows in ([a, b, c, d], [a, b, c], [a, b], [a], [])]  # type: ignore[arg-type]
     assert found == ["b,d", "b,c", "a,b", "", ""]
 
 
