@@ -94,15 +94,15 @@ def comparison(
         _different_reads(a, b),
         tag(
             "div",
-            tag("div", tag("h3", "By measure, in points"), _measures(a, b, result)),
+            tag("div", tag("h2", "By measure, in points", class_="minor"), _measures(a, b, result)),
             tag(
                 "div",
-                tag("h3", f"{display_names.metric(address.metric)} by genre, in points"),
+                tag("h2", f"{display_names.metric(address.metric)} by genre, in points", class_="minor"),
                 _effects(pair.by.get("genre", {})),
             ),
             class_="halves",
         ),
-        tag("h3", "Thread by thread"),
+        tag("h2", "Thread by thread", class_="minor"),
         largest_differences(a, b, threads, address),
         tag(
             "p",

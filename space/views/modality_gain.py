@@ -71,7 +71,7 @@ def modality_gain(gains: Sequence[Gain], address: Address) -> Html:
     more = len(table_rows) - _SHOWN
     return tag(
         "section",
-        tag("h3", f"Gain of a second modality, on {display_names.metric(address.metric)}"),
+        tag("h2", f"Gain of a second modality, on {display_names.metric(address.metric)}", class_="minor"),
         figures(heads, table_rows[:_SHOWN]),
         tag("details", tag("summary", f"{more} smaller gains"), figures(heads, table_rows[_SHOWN:]))
         if more > 0
