@@ -70,4 +70,4 @@ def _threads_of(
         if thread is not None
     ]
     threads_list = tag("ul", items, class_="largest") if items else tag("p", "None.")
-    return tag("div", tag("h3", title, dir="auto"), threads_list)
+    return tag("div", tag("h3", title, dir="auto", class_="minor"), threads_list)

@@ -157,7 +157,7 @@ def _ranking(ranked: Ranked, pool: Pool, relevant: Collection[int]) -> Html:
             _soft(f"{n_hits} of {display_names.plural(len(relevant), 'relevant candidate')}{outcome}"),
             tag("ol", [item for _, item in items]),
         )
-    return tag("section", tag("h3", ranked.row.label, dir="auto"), content, class_="ranking")
+    return tag("section", tag("h4", ranked.row.label, dir="auto"), content, class_="ranking")
 
 
 def _items(ranking: Sequence[str], pool: Pool, relevant: Collection[int]) -> Iterator[tuple[str, Html]]:
