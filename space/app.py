@@ -25,6 +25,7 @@ from .views.submit import intro
 from .web.api import caller_at, expose, in_one_sentence
 from .web.change_form import ChangePanel
 from .web.errors import handlers
+from .web.link_previews import LinkPreviews, picture_route
 from .web.middleware import Blocks, RequestLimits
 from .web.public import PublicRoutes
 from .web.slow_connections import ConnectionLimits, limited_connections
@@ -184,9 +185,9 @@ def launch_options(service: LeaderboardService, *pages: Page) -> dict[str, Any]:
         "allowed_paths": [str(page.dataset.folder) for page in pages],
         "max_file_size": service.settings.limits.upload_bytes,
         "app_kwargs": {
-            "routes": PublicRoutes(service).routes(),
+            "routes": [*PublicRoutes(service).routes(), picture_route(service)],
             "exception_handlers": handlers(),
-            "middleware": [Middleware(RequestLimits, service=service)],
+            "middleware": [Middleware(RequestLimits, service=service), Middleware(LinkPreviews, service=service)],
         },
         "enable_monitoring": False,  # gradio's page about calls is public, and its log shows the URL of a second one
         "footer_links": ["api"],

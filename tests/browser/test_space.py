@@ -44,6 +44,8 @@ def test_first_look(visitor: Visitor) -> None:
     """Chance stands on top; what is chosen is in the address and in the table; the columns sort both ways."""
     page = visitor.go("")
     assert page.title() == "MusiCRS leaderboard"
+    previews = page.locator('meta[property="og:title"]')
+    assert [one.get_attribute("content") for one in previews.all()] == ["MusiCRS leaderboard"]
     assert page.inner_text(".board tbody tr >> nth=0").strip().startswith("Chance")
     assert len(visitor.names()) == SYSTEMS
 
