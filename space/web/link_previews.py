@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
@@ -12,7 +13,7 @@ from musicrs_metric.errors import UserError
 from ..board.board import Board
 from ..service import LeaderboardService
 from ..views.address import Address
-from ..views.link_preview import link_preview, preview_picture
+from ..views.link_preview import LinkPreview, link_preview, preview_picture
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,8 +65,7 @@ class LinkPreviews:
         from starlette.requests import Request
 
         url = Request(scope).url
-        board, address = self._view(url.query)
-        preview = await run_in_threadpool(link_preview, board, address)
+        preview = await run_in_threadpool(_preview_of, self.service, dict(parse_qsl(url.query)))
         picture = str(url.replace(path=PICTURE_PATH, query=url.query))
         values = {"title": preview.title, "description": preview.description, "image": picture}
         lines = [f'<meta property="og:{name}" content="{escape(value)}">' for name, value in values.items()]
@@ -79,13 +79,6 @@ class LinkPreviews:
         head = b"<head>" + "".join(lines).encode()
         return _OWN.sub(b"", page).replace(b"<head>", head, 1)
 
-    def _view(self, query: str) -> tuple[Board, Address]:
-        address = Address.read(dict(parse_qsl(query)))
-        try:
-            return self.service.board_of(address.data), address
-        except UserError:
-            return self.service.board, address
-
 
 def picture_route(service: LeaderboardService) -> BaseRoute:
     """Return the route of the picture of a view: `GET /preview.png` with the query string of the page."""
@@ -93,15 +86,26 @@ def picture_route(service: LeaderboardService) -> BaseRoute:
     from starlette.routing import Route
 
     def picture(request: Request) -> Response:
-        address = Address.read(dict(request.query_params))
-        try:
-            board = service.board_of(address.data)
-        except UserError:
-            board = service.board
-        png = board.cached(("preview", address), lambda: preview_picture(board, address))
+        board, address = _view(service, dict(request.query_params))
+        drawn = address.query, address.drawn
+        png = board.cached(("preview picture", drawn), lambda: preview_picture(board, address))
         return Response(png, media_type="image/png", headers={"Cache-Control": "max-age=300"})
 
     return Route(PICTURE_PATH, picture, methods=["GET"])
+
+
+def _preview_of(service: LeaderboardService, sent: Mapping[str, str]) -> LinkPreview:
+    board, address = _view(service, sent)
+    return board.cached(("preview", address), lambda: link_preview(board, address))
+
+
+def _view(service: LeaderboardService, sent: Mapping[str, str]) -> tuple[Board, Address]:
+    """Return the leaderboard and the state of the page of a URL; the current data if it names none that exist."""
+    address = Address.read(sent)
+    try:
+        return service.board_of(address.data), address
+    except UserError:
+        return service.board, address
 
 
 def _is_page(start: Message) -> bool:
