@@ -140,10 +140,14 @@ class TableRow:
 
 def parameters_of(card: RunCard) -> int | None:
     """Return the number of parameters that a run card states; None if it states no positive number."""
-    number = card.extra.get("parameters")
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 1 <= number <= _MOST_PARAMETERS:
+    return parameter_count(card.extra.get("parameters"))
+
+
+def parameter_count(value: object) -> int | None:
+    """Return a number of parameters, 1 to 1e15; None for any other value."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= _MOST_PARAMETERS:
         return None
-    return round(number)
+    return round(value)
 
 
 def table_rows(board: Board, query: RowQuery | None = None) -> list[TableRow]:
