@@ -45,7 +45,7 @@ class _Known(NamedTuple):
         state: Keys, labels and ranked rows.
         standings: The result.
         made_at: Time of the computation, in seconds of the monotonic clock.
-        memory: Comparisons that the next computation need not repeat.
+        memory: Comparisons that the next computation need not repeat; empty within a genre.
     """
 
     state: tuple[tuple[str, str, bool], ...]
@@ -120,7 +120,8 @@ class StandingsCache:
 
     def _rank(self, section: Sequence[Member], design: PoolDesign, genre: str | None, known: _Known | None) -> _Known:
         chosen = None if genre is None else _threads_of(design, genre)
-        memory = StandingsMemory() if known is None else known.memory
+        # Readers wait for the ranks on all threads only. Comparisons of every genre would take too much memory.
+        memory = StandingsMemory() if known is None or genre is not None else known.memory
         before = {} if known is None else dict(zip(known.state, known.standings.values(), strict=True))
         ranked = [member for member in section if member.is_ranked]
         placed = iter(self._place(ranked, chosen, genre, memory) if ranked else [])
@@ -130,7 +131,7 @@ class StandingsCache:
                 result[member.key] = next(placed)
             else:  # its standing depends on no other row
                 result[member.key] = before.get(state) or self._place([member], chosen, genre, StandingsMemory())[0]
-        return _Known(_state(section), result, time.monotonic(), memory)
+        return _Known(_state(section), result, time.monotonic(), memory if genre is None else StandingsMemory())
 
     def _place(
         self, members: Sequence[Member], chosen: Mask | None, genre: str | None, memory: StandingsMemory
