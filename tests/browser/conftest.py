@@ -13,8 +13,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Nothing may leave the machine, and a container has neither a graphics card nor a sandbox of its own.
 FLAGS = (
@@ -31,6 +35,17 @@ def chromium() -> Path:
     if found is None:
         pytest.skip("no Chromium: apt-get install --no-install-recommends chromium, or set CHROMIUM to its path")
     return Path(found)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Path) -> Iterator[Browser]:
+    """One browser for all tests of a file."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        yield started
+        started.close()
 
 
 class Server:

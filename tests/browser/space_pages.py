@@ -13,7 +13,7 @@ from musicrs_metric.runs.references import References, load_references
 from space.store.local import LocalStore
 from space.submission import Submission
 
-from .conftest import FLAGS, Server
+from .conftest import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 _DESK = {"width": 1280, "height": 900}
 _SETTLED = """(part) => document.body.dataset.busy === undefined && document.body.dataset.shown === location.search
     && decodeURIComponent(location.search).includes(part)"""
-
-
-def visitors(chromium: Path) -> Iterator[Browser]:
-    """Start a browser, and stop it in the end."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 def serve_board(dataset: Path, results: Path, sent: Callable[[References], Iterable[Submission]]) -> Iterator[Server]:

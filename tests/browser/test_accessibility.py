@@ -10,7 +10,7 @@ import pytest
 
 from ..space.views_toy import mini_dataset, submissions
 from .conftest import Server
-from .space_pages import opened, serve_board, visitors
+from .space_pages import opened, serve_board
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,12 +26,6 @@ VIEWS = (
     "?tab=submit",
     "?tab=about",
 )
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Browser]:
-    """One browser for all."""
-    yield from visitors(chromium)
 
 
 @pytest.fixture(scope="module")

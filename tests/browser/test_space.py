@@ -11,19 +11,13 @@ import pytest
 
 from ..space.views_toy import mini_dataset, submissions
 from .conftest import Server
-from .space_pages import Visitor, opened, serve_board, visitors
+from .space_pages import Visitor, opened, serve_board
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 TABS = ("leaderboard", "compare", "genres", "threads", "submit", "about")
 SYSTEMS = 12
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Browser]:
-    """One browser for all."""
-    yield from visitors(chromium)
 
 
 @pytest.fixture(scope="module")

@@ -17,16 +17,10 @@ from space.submission import Submission
 
 from ..space.views_toy import mini_dataset, predictions, submission
 from .conftest import Server
-from .space_pages import Visitor, opened, serve_board, visitors
+from .space_pages import Visitor, opened, serve_board
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Browser]:
-    """One browser for all."""
-    yield from visitors(chromium)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +72,7 @@ def test_the_best_reproduced_system_for_audio_takes_two_choices(visitor: Visitor
 
 
 def test_columns_are_chosen_in_a_menu(visitor: Visitor) -> None:
-    """A value that nobody states is unknown; the URL keeps the columns; unchecking removes them."""
+    """A value that is not stated is unknown; the URL keeps the columns; unchecking removes them."""
     page = visitor.go("")
     page.click(".menu summary")
     page.check(".menu input[value=parameters]")

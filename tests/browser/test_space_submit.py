@@ -19,7 +19,7 @@ from space.submission import Submission
 
 from ..space.views_toy import mini_dataset, predictions, submission
 from .conftest import Server
-from .space_pages import Visitor, opened, serve_board, visitors
+from .space_pages import Visitor, opened, serve_board
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -44,12 +44,6 @@ MESSAGES = {
 }
 RADIOS = {"modality": "Query only", "paradigm": "Retrieval", "reads": "Own thread only"}
 HARMFUL = ['<img src=x onerror="window.pwned=1">', "${window.pwned=1}{{7*7}}", "<svg/onload=alert(1)>", "$x^2$ & co"]
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Path) -> Iterator[Browser]:
-    """One browser for all."""
-    yield from visitors(chromium)
 
 
 @pytest.fixture(scope="module")
