@@ -33,7 +33,7 @@ ALL = [(room, *words) for room in ROOMS for words, _ in commands(importlib.impor
 
 
 def is_limited(annotation: typing.Any) -> bool:
-    """Whether only some texts are values of this type: numbers and choices."""
+    """Return True for numbers and choices, which do not accept every text."""
     if isinstance(annotation, type):
         return annotation in (int, float) or issubclass(annotation, Enum)
     if typing.get_origin(annotation) is typing.Literal:

@@ -2,8 +2,8 @@
 
 Bare titles say little to an encoder. `python -m baselines cards` lets any language model of this project write one line
 per distinct title and subreddit into a file, and this system embeds `title: line` in place of the title. The file can
-be shipped: runs from one file agree, whoever wrote it. Its lines depend on title and subreddit only, never on a query
-or on labels. The run card holds its sha256.
+be published: runs with the same file have the same rankings. Its lines depend on title and subreddit only, never on a
+query or on labels. The run card holds its sha256.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def heads(address: Address) -> Iterator[Html]:
 
 
 def cells(row: TableRow, address: Address) -> Iterator[Html]:
-    """Yield the cells of the chosen columns. A value that nobody states is "unknown"."""
+    """Yield the cells of the chosen columns. A value that is not stated is "unknown"."""
     for name in address.chosen_columns:
         column = COLUMNS[name]
         content = None if row.submission is None else column.cell(row.submission.entry)

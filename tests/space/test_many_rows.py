@@ -154,7 +154,7 @@ def test_a_submission_that_cannot_be_scored_is_set_aside_once(
 
 
 def test_two_boards_share_store_and_cache(data: LeaderboardData, settings: LeaderboardSettings) -> None:
-    """What one has scored, the other reads from the cache; both show the same rows with the same ranks."""
+    """The second board reads scores of the first from the cache. Both show the same rows with the same ranks."""
     folder = settings.results
     first, second = (Board(data, LocalStore(folder / "submissions"), folder / "cache") for _ in range(2))
     for i in range(6):

@@ -273,7 +273,7 @@ def test_a_run_on_other_data_reproduces_nothing(service: LeaderboardService, tmp
 
 
 def test_marks_of_doubtful_rows(board: Board, store: LocalStore) -> None:
-    """A file of the labels, a copy, and audio that nobody states; they are in JSON and CSV too."""
+    """A file of the labels, a copy, and audio without a stated coverage; the marks are in JSON and CSV too."""
     best = [
         Prediction(thread, tuple(sorted(pool, key=lambda title: title not in relevant)))
         for thread, pool, relevant in zip(
