@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tokenize
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
@@ -14,7 +16,7 @@ from ..errors import UserError, count, plain, show, some
 from ..runs.prediction_line import Prediction
 from ..runs.references import References
 from .rankings import Rankings
-from .scored import by_score, number
+from .scored import by_score, number, rank_warning
 
 # Names of columns, in lower case with `_` for blanks and hyphens.
 _THREAD = ("thread_id", "thread", "qid", "q_id", "query_id", "topic", "topic_id", "id", "name", "query")
@@ -68,8 +70,10 @@ def from_columns(columns: Columns, place: str, references: References, row: Row 
     if not numbered:
         raise UserError(f"{place}: found the columns {_names(columns)}; {FORMS}")
     wide = [name for _, name in sorted(numbered)]
-    if len({position for position, _ in numbered}) < len(numbered):
-        raise UserError(f"{place}: two columns have the same rank ({some([str(name) for name in wide])}); {FORMS}")
+    ranks = [position for position, _ in sorted(numbered)]
+    if _has_gap(ranks):
+        names = some([plain(str(name)) for name in wide])
+        raise UserError(f"{place}: the columns {names} have a gap or the same rank twice; expected 1, 2, 3, ...")
     return _wide(ids, rest, wide, place, row)
 
 
@@ -78,7 +82,7 @@ def _long(ids: list[str], rest: Columns, title: str, place: str, references: Ref
     groups: dict[str, list[int]] = {}
     for i, thread in enumerate(ids):
         groups.setdefault(thread, []).append(i)
-    predictions = []
+    predictions, gaps = [], []
     for thread, rows in groups.items():
         filled = [i for i in rows if not _is_blank(rest[title][i])]
         for i in rows:
@@ -91,10 +95,14 @@ def _long(ids: list[str], rest: Columns, title: str, place: str, references: Ref
         if score is not None and any(not _is_blank(rest[score][i]) for i in filled):
             scores = [number(rest[score][i], f"{place}, {row(i)}, column {score!r}") for i in filled]
         if rank is not None:
-            order = _by_rank([_rank(rest[rank][i], place, row(i), rank) for i in filled], thread, place)
+            ranks = [_rank(rest[rank][i], place, row(i), rank) for i in filled]
+            order = _by_rank(ranks, thread, place)
+            gaps += [thread] * _has_gap(sorted(ranks))
             titles = [titles[i] for i in order]
             scores = None if scores is None else [scores[i] for i in order]
         elif scores is not None:
+            if twice := [title for title in titles if titles.count(title) > 1]:
+                raise UserError(f"{place}: thread {plain(thread)}: {show(twice[0])} has two scores, expected one")
             titles, scores = by_score(titles, scores, thread, references)
         more = _fields(rest, rows[0], place, row)
         for i in rows[1:]:
@@ -106,6 +114,13 @@ def _long(ids: list[str], rest: Columns, title: str, place: str, references: Ref
     notes = []
     if rank is None and score is None:
         notes.append(f"{place} has no column rank or score; its rows count in their order, best first.")
+    if rank is None:
+        notes += rank_warning(predictions, place)
+    if gaps:
+        notes.append(
+            f"Warning: {place}: the ranks of {count(len(gaps), 'thread')}, such as {plain(gaps[0])}, have a gap; later "
+            "titles move up. Are rows missing?"
+        )
     return Rankings(predictions, {}, [*notes, *_unread(rest, {title, rank, score, "outcome", "n_answered"}, place)])
 
 
@@ -142,11 +157,17 @@ def _wide(ids: list[str], rest: Columns, wide: list[str], place: str, row: Row) 
 def _threads_as_columns(columns: Columns, place: str, references: References) -> Rankings:
     """Read a table with one column per thread and one row per rank."""
     known = {name: values for name, values in columns.items() if str(name) in references.position}
+    strangers = [name for name in columns if str(name).strip() and name not in known and name != _find(columns, _RANK)]
+    if strangers:
+        raise UserError(
+            f"{place}: the first line names the thread {next(iter(known))}, and {_names(strangers)}, which is no "
+            f"thread; {FORMS}"
+        )
     predictions = [
         Prediction(str(name), _until_blank(values, f"{place}, column {name!r}", range(1, len(values) + 1)))
         for name, values in known.items()
     ]
-    return Rankings(predictions, {}, _unread(columns, {*known, _find(columns, _RANK)}, place))
+    return Rankings(predictions, {}, [])
 
 
 def _until_blank(cells: Sequence[Any], where: str, names: Sequence[Any]) -> tuple[str, ...]:
@@ -172,6 +193,11 @@ def _fields(rest: Columns, i: int, place: str, row: Row) -> dict[str, Any]:
     if "n_answered" in rest and not _is_blank(rest["n_answered"][i]):
         fields["n_answered"] = _rank(rest["n_answered"][i], place, row(i), "n_answered")
     return fields
+
+
+def _has_gap(ranks: list[int]) -> bool:
+    """Return whether sorted ranks do not count up from 0 or 1."""
+    return bool(ranks) and (ranks[0] not in (0, 1) or ranks != list(range(ranks[0], ranks[0] + len(ranks))))
 
 
 def _by_rank(ranks: list[int], thread: str, place: str) -> list[int]:
@@ -205,7 +231,8 @@ def _list(value: Any, where: str) -> list[Any]:
             value = strict_json(value)
         except ValueError:
             with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-                value = ast.literal_eval(value)
+                literal = ast.literal_eval(value)
+                value = value if _joins_texts(value) else literal
     if hasattr(value, "tolist"):
         value = value.tolist()
     elif hasattr(value, "to_list"):
@@ -213,6 +240,15 @@ def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise UserError(f"{where}: found {show(value)}, expected a list of titles")
     return list(value)
+
+
+def _joins_texts(text: str) -> bool:
+    """Return whether two texts have no comma between them, as numpy prints arrays. Python would join them to one."""
+    if not re.search(r"""["']\s+["']""", text):
+        return False
+    tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(text.strip()).readline)]
+    kinds = [kind for kind in tokens if kind != tokenize.NL]
+    return any(kind == following == tokenize.STRING for kind, following in pairwise(kinds))
 
 
 def _holds_lists(values: Sequence[Any]) -> bool:
@@ -240,5 +276,5 @@ def _unread(columns: Columns, read: set[str | None], place: str) -> list[str]:
     return [f"{place}: {count(len(names), 'column')} not read: {some(names)}."] if names else []
 
 
-def _names(columns: Columns) -> str:
+def _names(columns: Iterable[str]) -> str:
     return some([plain(str(name)) for name in columns])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..errors import UserError, plain, show
 from ..runs.prediction_line import FIELDS, Prediction, PredictionError, parse_line, prediction_fields
 from ..runs.references import References
 from .rankings import Rankings, text_of
-from .scored import by_score, number
+from .scored import by_score, number, rank_warning
 
 FORM = (
     'expected an object {"t3_...": ["best", "next", ...], ...}, with scores {"t3_...": {"title": score, ...}, ...}, '
@@ -53,13 +54,16 @@ def from_json(data: Any, place: str, references: References) -> Rankings:
     Raises:
         UserError: The data has another form.
     """
+    notes: list[str] = []
     if isinstance(data, dict):
         predictions = [_of_thread(str(thread), value, place, references) for thread, value in data.items()]
+        by_scores = (not (isinstance(value, dict) and "ranking" in value) for value in data.values())
+        notes += rank_warning([*compress(predictions, by_scores)], place)
     elif isinstance(data, list):
         predictions = [_of_item(item, f"{place}, item {i}") for i, item in enumerate(data, 1)]
     else:
         raise UserError(f"{place}: found {show(data)}; {FORM}")
-    return Rankings(predictions, {}, [])
+    return Rankings(predictions, {}, notes)
 
 
 def lines(predictions: Iterable[Prediction]) -> Iterator[str]:

@@ -52,6 +52,11 @@ def from_frame(frame: Any, references: References) -> Rankings:
     """
     if not hasattr(frame, "columns"):
         raise UserError(f"found {show(frame)}, expected a data frame of pandas or polars")
+    if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
+        frame = frame.reset_index()  # of pandas: `groupby` and `pivot` leave the threads in the index
+    names = [str(name) for name in frame.columns]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UserError(f"the data frame: the column {twice[0]!r} appears twice, expected distinct names of columns")
     columns = {str(name): [_plain(value) for value in frame[name]] for name in frame.columns}
     return from_columns(columns, "the data frame", references)
 

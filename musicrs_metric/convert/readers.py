@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
-from ..errors import UserError, plain, show
+from ..errors import UserError, count, plain, show
+from ..matching import Pool
 from ..runs.kinds import HEAD, Kind, kind_of
-from ..runs.prediction_line import check_prediction
+from ..runs.prediction_line import Prediction, check_prediction
 from ..runs.predictions import PREDICTIONS, contradictions, rankings_for, read_prediction_lines
 from ..runs.read import card_of, check_data
 from ..runs.references import References
@@ -59,7 +60,8 @@ def read_rankings(path: Path, references: References, kind: str | None = None) -
         rankings_for(predictions, references)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-    return rankings._replace(predictions=predictions, notes=[*rankings.notes, *_contradicting(predictions, path)])
+    notes = [*rankings.notes, *_contradicting(predictions, path), *_unknown(predictions, references, path)]
+    return rankings._replace(predictions=predictions, notes=notes)
 
 
 def detect(path: Path) -> str:
@@ -83,6 +85,8 @@ def detect(path: Path) -> str:
         raise UserError(f"{path}: no file of rankings in this folder; expected {PREDICTIONS} or {', '.join(_FILES)}")
     if not path.exists():
         raise UserError(f"{path}: no such file; expected a file of rankings or a run folder")
+    if not path.is_file():  # a pipe could be read once only
+        raise UserError(f"{path}: is a pipe or a device; name its kind with --from, or give - to read standard input")
     with path.open("rb") as file:
         head = file.read(HEAD)
     found = kind_of(head)
@@ -103,7 +107,7 @@ def _read_run(path: Path, references: References) -> Rankings:
     card = card_of(path)
     if card is not None:
         check_data(card, references, str(path))
-    if not path.is_dir() and path.is_file() and kind_of(path.read_bytes()[:HEAD]).encoding.startswith("utf-16"):
+    if not path.is_dir() and path.is_file() and not kind_of(path.read_bytes()[:HEAD]).encoding.startswith("utf-8"):
         lines = text_of(path).encode().splitlines(keepends=True)
         file = read_prediction_lines(lines, str(path), references)
     else:
@@ -113,7 +117,22 @@ def _read_run(path: Path, references: References) -> Rankings:
     return Rankings(list(file.predictions), facts, [f"Warning: {warning}." for warning in against])
 
 
-def _contradicting(predictions: list, path: Path) -> Iterator[str]:  # type: ignore[type-arg]
+def _unknown(predictions: Sequence[Prediction], references: References, path: Path) -> Iterator[str]:
+    """Yield a sentence on the titles that count as misses because they name no candidate."""
+    unknown = []
+    for prediction in predictions:
+        pool = Pool(references.candidates[references.position[prediction.thread_id]])
+        unknown += [(prediction.thread_id, title) for title in prediction.ranking if pool.resolve(title) is None]
+    if unknown:
+        n_ranked = sum(len(prediction.ranking) for prediction in predictions)
+        thread, title = unknown[0]
+        yield (
+            f"Warning: {path}: {len(unknown)} of {count(n_ranked, 'ranked title')} name no candidate of their thread "
+            f"and count as misses, such as {show(title)} ({plain(thread)})."
+        )
+
+
+def _contradicting(predictions: Sequence[Prediction], path: Path) -> Iterator[str]:
     against = contradictions(predictions)
     if against:
         yield (

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import UserError, show
 from ..matching import Pool
+from ..runs.prediction_line import Prediction
 from ..runs.references import References
 
 
@@ -53,3 +54,20 @@ def by_score(
 
     order = sorted(range(len(titles)), key=key)
     return [titles[i] for i in order], [scores[i] for i in order]
+
+
+def rank_warning(predictions: Sequence[Prediction], place: str) -> Iterator[str]:
+    """Yield a warning if the scores that made the order may be ranks: 1, 2, 3, ... in each thread.
+
+    Args:
+        predictions: Rankings in the order of their scores.
+        place: Name of the file in messages.
+    """
+    scores = [sorted(each.scores) for each in predictions if each.scores]
+    if any(len(values) > 1 for values in scores) and all(
+        values == list(range(int(values[0]), int(values[0]) + len(values))) and values[0] in (0, 1) for values in scores
+    ):
+        yield (
+            f"Warning: {place}: the scores of each thread are 1, 2, 3, ..., as ranks are. The highest counts as the "
+            "best. If they are ranks, name their column rank, or list the titles best first."
+        )

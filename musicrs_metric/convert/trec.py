@@ -174,7 +174,7 @@ def read(path: Path, references: References) -> Rankings:
     path = path / RUN if path.is_dir() else path
     scores: dict[str, dict[str, float]] = {}
     ranks: dict[str, dict[str, int]] = {}
-    tags: set[str] = set()
+    tags: dict[str, str] = {}  # of each thread
     for i, line in enumerate(text_of(path).replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         if not line.strip():
             continue
@@ -184,11 +184,15 @@ def read(path: Path, references: References) -> Rankings:
             raise UserError(f"{where}: found {count(len(cells), 'column')}; {_FORM} (titles need ids without blanks)")
         thread, _, identity, rank, score, tag = cells
         of_thread = scores.setdefault(thread, {})
+        if tags.setdefault(thread, tag) != tag:
+            raise UserError(
+                f"{where}: thread {plain(thread)} has lines of the runs {plain(tags[thread])} and {plain(tag)}; "
+                "expected one run per file"
+            )
         if identity in of_thread:
             raise UserError(f"{where}: thread {plain(thread)} ranks {plain(identity)} twice, expected it once")
         of_thread[identity] = number(score, f"{where}, column score")
         ranks.setdefault(thread, {})[identity] = int(number(rank, f"{where}, column rank"))
-        tags.add(tag)
     table = _read_ids(path.with_name(IDS))
     known = {title for candidates in references.candidates for title in candidates}
     known_ids = {*table, *title_ids(known).values()}
@@ -210,18 +214,21 @@ def read(path: Path, references: References) -> Rankings:
             f"{path}: the column rank contradicts the scores in {count(n_against, 'thread')}; the scores count, and "
             "ids break ties, as in trec_eval."
         )
-    return Rankings(predictions, {"name": tags.pop()} if len(tags) == 1 else {}, notes)
+    names = set(tags.values())
+    return Rankings(predictions, {"name": names.pop()} if len(names) == 1 else {}, notes)
 
 
 def _read_ids(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    table = {}
+    table: dict[str, str] = {}
     for i, line in enumerate(text_of(path).removesuffix("\n").split("\n"), 1):
         identity, tab, title = line.removesuffix("\r").partition("\t")
         if not tab:
             raise UserError(f"{path}, line {i}: found no tab, expected an id, a tab and a title")
-        table[identity] = _unescaped(title)
+        title = _unescaped(title)
+        if table.setdefault(identity, title) != title:
+            raise UserError(f"{path}, line {i}: the id {plain(identity)} has two titles, expected one")
     return table
 
 

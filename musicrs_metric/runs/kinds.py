@@ -13,7 +13,7 @@ Kind = Literal["run", "csv", "trec", "json", "parquet", "mteb", "inspect"]
 HEAD = 1 << 16  # bytes that decide
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK": "zip", b"\x28\xb5\x2f\xfd": "zstandard", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
-_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _TREC_RUN = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s+[-+]?(\d[\d.eE+-]*|\.\d[\d.eE+-]*|inf|nan)\s+\S+\s*", re.IGNORECASE)
 _QRELS = re.compile(r"\S+\s+(0|Q0|-)\s+\S+\s+-?\d+\s*")
 _Q0 = re.compile(r"\S+\s+Q0\s")
@@ -89,8 +89,8 @@ def other_kind(head: bytes, file: str, dataset: str, expected: str) -> str | Non
     kind = kind_of(head)
     command = convert_command(file, dataset)
     if kind.kind == "run":
-        utf_16 = f"found UTF-16, expected UTF-8; save it as UTF-8, or convert it: {command}"
-        return utf_16 if kind.encoding.startswith("utf-16") else None
+        other = f"found {kind.encoding[:6].upper()}, expected UTF-8; save it as UTF-8, or convert it: {command}"
+        return None if kind.encoding.startswith("utf-8") else other
     if not kind.about:
         return None
     if kind.is_result:

@@ -173,7 +173,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 @pytest.mark.parametrize("name", FORMS)
 def test_forms_are_recognised(name: str, encoding: str, tmp_path: Path) -> None:
     """Each form is read without an option, also as spreadsheets save it."""
@@ -192,6 +192,10 @@ def test_forms_are_recognised(name: str, encoding: str, tmp_path: Path) -> None:
         ("a.csv", "thread_id,score,title\nt3_a,nan,Dig\n", "expected a finite number"),
         ("a.csv", "thread_id,1,2\nt3_a,,Dig\n", "rank 1 is blank"),
         ("a.csv", "thread_id,1\nt3_a,Dig\nt3_a,Bop\n", "is already in line 2"),
+        ("a.csv", "thread_id,1,3\nt3_a,Dig,Bop\n", "have a gap"),
+        ("a.csv", "thread_id,score,title\nt3_a,1,Dig\nt3_a,2,Bop\nt3_a,3,Dig\n", "'Dig' has two scores"),
+        ("a.csv", "t3_a,1,Dig\nt3_a,2,Bop\n", "names the thread t3_a, and 1, Dig, which is no thread"),
+        ("a.csv", "thread_id,ranking\nt3_a,['Dig' 'Bop']\n", "expected a list of titles"),
         ("a.csv", "colour,size\nred,1\n", "found the columns colour, size"),
         ("a.csv", "thread_id,title\nt3_z,Dig\n", "not in dataset here"),
         ("a.csv", "thread_id,title\nT3_A ,Dig\n", "expected 't3_a'"),
@@ -202,6 +206,7 @@ def test_forms_are_recognised(name: str, encoding: str, tmp_path: Path) -> None:
         ("a.json", '{"t3_a": {"Dig": NaN}}', "NaN is not a JSON number"),
         ("run", "t3_a Q0 abc 1 5.0 tag\n", "no docid is known, such as 'abc'"),
         ("run", "t3_a Q0 abc 1 5.0 tag\nt3_a Q0 So What 2 4.0 tag\n", "line 2: found 7 columns"),
+        ("run", f"t3_a Q0 {title_id('Dig')} 1 2 one\nt3_a Q0 {title_id('Bop')} 1 2 two\n", "of the runs one and two"),
         ("qrels", "t3_a 0 abc 1\n", "relevance judgements"),
         (
             "r.json",
@@ -224,6 +229,47 @@ def test_refusals(name: str, content: str, message: str, tmp_path: Path) -> None
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "note"),
+    [
+        ("a.json", '{"t3_a": {"Dig": 1, "Bop": 2}}', "are 1, 2, 3, ..., as ranks are. The highest counts as the best."),
+        ("a.csv", "thread_id,title,score\nt3_a,Dig,0\nt3_a,Bop,1\n", "as ranks are"),
+        ("a.csv", "thread_id,rank,title\nt3_a,1,Dig\nt3_a,3,Bop\n", "the ranks of 1 thread, such as t3_a, have a gap"),
+        ("a.csv", "thread_id,rank,title\nt3_a,1,Dig\nt3_a,2,Nova\n", "1 of 2 ranked titles name no candidate"),
+    ],
+)
+def test_warnings(name: str, content: str, note: str, tmp_path: Path) -> None:
+    """A file that can be read in two ways, or that seems to lack rows, is read with a warning."""
+    path = tmp_path / name
+    path.write_text(content)
+    (found,) = read_rankings(path, REFERENCES).notes
+    assert note in found
+
+
+def test_other_files_have_no_warning(tmp_path: Path) -> None:
+    """Scores that count down beside ranks are no ranks, and ranks may start at 0."""
+    path = tmp_path / "a.csv"
+    path.write_text("thread_id,rank,title,score\nt3_a,0,Dig,2\nt3_a,1,Bop,1\n")
+    assert read_rankings(path, REFERENCES).notes == []
+    path.write_text("thread_id,title,score\nt3_a,Dig,0.5\nt3_a,Bop,0.25\n")
+    assert read_rankings(path, REFERENCES).notes == []
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    """A named pipe would block while its kind is recognised."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="name its kind with --from"):
+        read_rankings(tmp_path / "pipe", REFERENCES)
+
+
+def test_ids_with_two_titles(tmp_path: Path) -> None:
+    """The table of ids names each id once."""
+    (tmp_path / "run.trec").write_text("t3_a Q0 1 1 2 tag\n")
+    (tmp_path / "docids.tsv").write_text("1\tDig\n1\tBop\n")
+    with pytest.raises(UserError, match="line 2: the id 1 has two titles"):
+        read_rankings(tmp_path, REFERENCES)
+
+
 def test_frames(tmp_path: Path) -> None:
     """A pandas frame is read; numbers and missing values in place of titles are refused, never written as text."""
     import pandas as pd
@@ -232,6 +278,9 @@ def test_frames(tmp_path: Path) -> None:
     (prediction,) = from_frame(frame, REFERENCES).predictions
     assert prediction.ranking == ("Dig", "Bop")
     assert from_frame(table_of([prediction]).to_pandas(), REFERENCES).predictions == [prediction]
+    assert from_frame(frame.set_index("thread_id"), REFERENCES).predictions == [prediction]
+    with pytest.raises(UserError, match="'title' appears twice"):
+        from_frame(frame[["thread_id", "title", "title"]], REFERENCES)
     for value in (1999, True):
         with pytest.raises(UserError, match="keep_default_na=False"):
             from_frame(frame.assign(title=[value, value]), REFERENCES)
