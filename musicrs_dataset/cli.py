@@ -48,8 +48,8 @@ def build(
         typer.Option(
             "--from",
             metavar="SOURCE",
-            help="The authors' JSONL file, its Hub id, mini (a toy), or READER:PATH for another corpus: "
-            "cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).",
+            help="The authors' JSONL file, its Hub id (also ID@COMMIT), mini (a toy), or READER:PATH for another "
+            "corpus: cpcd, challenge2026, inspired, redial, reddit-movie, or jsonl (your own).",
         ),
     ],
     out: Annotated[
@@ -228,8 +228,11 @@ def push(
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
 ) -> None:
     """Upload the dataset with its card to the Hub."""
+    from .repo.push import RIGHTS, has_audio
     from .repo.push import push as push_dataset
 
+    if has_audio(dataset):
+        typer.echo(RIGHTS, err=True)
     typer.echo(push_dataset(dataset, repo, private=private))
 
 

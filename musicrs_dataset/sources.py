@@ -81,7 +81,8 @@ def resolve_source(source: str | Path, clips: bool = True) -> Source:
     """Read the threads of a source.
 
     Args:
-        source: A file, the Hub id of a dataset with the authors' file (such as "rohan2810/MusiCRS"), or "mini".
+        source: A file, the Hub id of a dataset with the authors' file (such as "rohan2810/MusiCRS", or
+            "rohan2810/MusiCRS@COMMIT"), or "mini".
         clips: True to synthesise the clips of the mini dataset; the published file has none.
 
     Returns:
@@ -92,8 +93,9 @@ def resolve_source(source: str | Path, clips: bool = True) -> Source:
     """
     if str(source) == MINI:
         return _mini(clips)
-    if is_repo_name(str(source)) and not Path(source).exists():
-        return _published(_download(str(source)), str(source))
+    name, _, revision = str(source).partition("@")
+    if is_repo_name(name) and not Path(source).exists():
+        return _published(_download(name, revision or None), str(source))
     path = existing_file(source)
     return _published(path, path.name)
 
@@ -163,13 +165,13 @@ def _mini(clips: bool) -> Source:
     return Source(load_mini(clips=clips), about)
 
 
-def _download(hub_id: str) -> Path:
+def _download(hub_id: str, revision: str | None) -> Path:
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
 
     by_hand = f"download {HUB_FILE} by hand and give its path to --from"
     try:
-        return Path(hf_hub_download(hub_id, HUB_FILE, repo_type="dataset"))
+        return Path(hf_hub_download(hub_id, HUB_FILE, repo_type="dataset", revision=revision))
     except LocalEntryNotFoundError as error:
         raise UserError(
             f"{hub_id}: found neither in the cache nor on the Hub ({missing_file_reason(error)}); {by_hand}"

@@ -57,6 +57,7 @@ ENTRIES = {
     "musicrs_metric/musicrs.py": "`evaluate` loads it",
     "musicrs_metric/app.py": "the front of a metric Space",
     "musicrs_dataset/mteb/tasks.py": "users of mteb import it",
+    "musicrs_dataset/mteb/statistics.py": "a command of the environment of mteb",
     "musicrs_metric/convert/mteb.py": "`readers.READERS` names it",
     "musicrs_metric/inspect/_registry.py": "Inspect finds it by the entry point",
     "musicrs_metric/base/name_hook.py": "`install` copies it into site-packages",

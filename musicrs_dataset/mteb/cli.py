@@ -25,16 +25,24 @@ def mteb(
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
 ) -> None:
     """Write the dataset as tasks of mteb: corpus, queries, judgements, pools, card and eval.yaml."""
-    from .layout import RIGHTS, TASKS, write_layout
+    import datasets
 
+    from musicrs_metric.base.hub_errors import repo_id
+
+    from ..repo.push import RIGHTS, upload
+    from .layout import TASKS, write_layout
+
+    if push is not None:
+        repo_id(push, "--push")
     if with_audio:
         typer.echo(RIGHTS, err=True)
+    datasets.disable_progress_bars()  # one per table, of tables that take a moment
     configs = list(TASKS) if with_audio else ["query_only"]
     for config, layout in write_layout(dataset, out, configs).items():
         silent = f", {layout.silent} without a clip" if layout.silent else ""
         typer.echo(f"{config}: {layout.queries} of {layout.threads} threads{silent}, {layout.documents} documents")
     typer.echo(str(out))
     if push is not None:
-        from .push import push_layout
-
-        typer.echo(push_layout(out, push, private=private))
+        # Audio of an earlier upload must not stay.
+        uploaded = upload(out, push, ["*.parquet"], private=private, message="Tables for mteb")
+        typer.echo(f"{uploaded.url}\nrevision {uploaded.commit}")

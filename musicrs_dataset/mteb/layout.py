@@ -20,6 +20,7 @@ from musicrs_metric.hub.yaml_edit import yaml_of
 from ..loading import iter_threads
 from ..records import Clip, Thread
 from ..repo.folders import replacing_folder
+from ..repo.push import RIGHTS
 from ..schema import SPLIT
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ TASKS = {
     "audio_query": "MusiCRSAudioQueryReranking",
 }
 AUDIO_RATE = 16_000  # Hz; encoders of mteb take it, and speech models have it as their own rate
-RIGHTS = (
-    "Clips keep the terms of their videos. Share a folder with audio only if you have the rights to every clip; text "
-    "tables need none of it."
-)
 
 
 class Layout(NamedTuple):

@@ -17,7 +17,10 @@ from typing import Any
 import mteb
 from mteb.abstasks import AbsTaskRetrieval
 
-_REPO = {"path": "musicrs/musicrs-mteb", "revision": "main"}
+# The repository that `python -m musicrs_dataset mteb --push` wrote, and the revision that the command printed. A task
+# that is sent to mteb needs a commit here.
+REPO = "musicrs/musicrs-mteb"
+REVISION = "main"
 _CITATION = """\
 @article{surana2025musicrs,
   author = {Surana, Rohan and Namburi, Amit and Mundada, Gagan and Lal, Abhay and Novack, Zachary and McAuley, Julian
@@ -36,7 +39,7 @@ def _metadata(name: str, config: str, description: str, **fields: Any) -> mteb.T
         name=name,
         description=description,
         reference="https://arxiv.org/abs/2509.19469",
-        dataset=_REPO,
+        dataset={"path": REPO, "revision": REVISION},
         eval_splits=["test"],
         eval_langs={config: ["eng-Latn"]},
         main_score="recall_at_20",
@@ -151,12 +154,11 @@ def _loader(base: type) -> type:
 
 
 def _decoded(queries: Any) -> Any:
+    """Decode each sound when it is read, to the samples and their rate."""
     import soundfile
-    from datasets import Features, Sequence, Value
 
-    def decode(row: dict[str, Any]) -> dict[str, Any]:
-        samples, rate = soundfile.read(io.BytesIO(row["audio"]["bytes"]), dtype="float32")
-        return {"audio": {"array": samples, "sampling_rate": rate}}
+    def decode(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        sounds = (soundfile.read(io.BytesIO(sound["bytes"]), dtype="float32") for sound in rows["audio"])
+        return {"audio": [{"array": samples, "sampling_rate": rate} for samples, rate in sounds]}
 
-    audio = {"array": Sequence(Value("float32")), "sampling_rate": Value("int64")}
-    return queries.map(decode, features=Features(dict(queries.features) | {"audio": audio}))
+    return queries.with_transform(decode, columns=["audio"], output_all_columns=True)

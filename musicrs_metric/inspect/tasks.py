@@ -7,12 +7,13 @@ from inspect_ai.dataset import MemoryDataset
 from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import generate
 
-from ..answers import prompts
-from ..answers.list_protocol import LIST_PROTOCOLS
-from ..errors import UserError, show
-from ..runs.references import DEFAULT_DATASET
-from .samples import make_samples
-from .scorer import ranking
+# Absolute: the register of inspect_evals runs this file by its path, without its package.
+from musicrs_metric.answers import prompts
+from musicrs_metric.answers.list_protocol import LIST_PROTOCOLS
+from musicrs_metric.errors import UserError, show
+from musicrs_metric.inspect.samples import make_samples
+from musicrs_metric.inspect.scorer import ranking
+from musicrs_metric.runs.references import DEFAULT_DATASET
 
 # Comparability of the task (number) and of its interface (letter), as the register of inspect_evals asks for.
 VERSION = "1-A"

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from musicrs_dataset.loading import iter_threads
-from musicrs_dataset.mteb.layout import RIGHTS, TASKS, tables_of, write_layout
+from musicrs_dataset.mteb import layout
+from musicrs_dataset.mteb.layout import TASKS, tables_of, write_layout
 from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.push import RIGHTS
 from musicrs_dataset.sources import resolve_source
 from musicrs_metric.convert.rankings import title_id
 from musicrs_metric.convert.readers import read_rankings
@@ -108,6 +110,15 @@ def test_sounds(mini: Path) -> None:
     assert set(tables_of(threads, "audio_only")[0]["queries"].column_names) == {"id", "audio"}
 
 
+def test_descriptive_statistics() -> None:
+    """For mteb: the counts of the published tables, 472 threads, 6,350 titles and 3,829 relevant candidates."""
+    path = Path(layout.__file__).parent / "descriptive_stats" / "Reranking" / f"{TASKS['query_only']}.json"
+    counts = json.loads(path.read_text())["test"]
+    assert (counts["num_queries"], counts["num_documents"]) == (472, 6350)
+    assert counts["relevant_docs_statistics"]["num_relevant_docs"] == 3829
+    assert counts["top_ranked_statistics"]["max_top_ranked_per_query"] == 100
+
+
 def test_a_folder_of_other_files_stays(mini: Path, tmp_path: Path) -> None:
     """A layout replaces a layout, and nothing else."""
     (tmp_path / "notes.txt").write_text("mine")
@@ -160,6 +171,7 @@ def test_tasks_run(config: str, mini: Path, tmp_path: Path) -> None:
     mteb = pytest.importorskip("mteb", reason=ABSENT)
     import numpy as np
 
+    from musicrs_dataset.mteb.statistics import write_statistics
     from musicrs_dataset.mteb.tasks import TASKS as TASK_CLASSES
     from musicrs_dataset.mteb.tasks import local
 
@@ -187,6 +199,8 @@ def test_tasks_run(config: str, mini: Path, tmp_path: Path) -> None:
         similarity_pairwise = similarity
 
     write_layout(str(mini), tmp_path / "mteb", [config])
+    (statistics,) = write_statistics(tmp_path / "mteb", tmp_path / "stats")
+    assert json.loads(statistics.read_text())["test"]["num_queries"] > 20
     task = local(TASK_CLASSES[config], str(tmp_path / "mteb"))
     assert task.metadata.is_filled()
     assert task.metadata.name == TASKS[config]

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from musicrs_dataset.repo.push import push
+from musicrs_dataset.repo.build import build
+from musicrs_dataset.repo.push import RIGHTS, push
 from musicrs_dataset.sources import HUB_FILE
 from musicrs_metric.errors import UserError
 
-from ..fakehub import ONLINE, READER, TOKEN, FakeHub
-from .support import TINY, evaluate, run
+from ..fakehub import ONLINE, READER, TOKEN, FakeHub, Fault
+from .sounds import save, tone
+from .support import ABOUT, TINY, evaluate, run, with_clips
 from .test_upstream import ROW, write
 
 Push = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -40,6 +42,7 @@ def test_push_and_load(hub: FakeHub, send: Push, tiny: Path, tmp_path: Path) -> 
     """What was uploaded is the folder, byte for byte, and it loads by its name on the Hub in every way."""
     done = send(tiny)
     assert (done.returncode, done.stdout.strip()) == (0, f"{hub.endpoint}/datasets/org/musicrs"), done.stderr
+    assert done.stderr == ""
     folder = tiny / "musicrs"
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert hub.repos["datasets/org/musicrs"] == files
@@ -97,6 +100,49 @@ def test_only_a_built_folder_is_pushed(tiny: Path) -> None:
         push(tiny, "org/musicrs")
 
 
+@pytest.fixture
+def heard(tmp_path: Path) -> Path:
+    """Directory of a dataset whose first thread has a clip."""
+    sound = save(tmp_path / "a.flac", tone(440, 2)).read_bytes()
+    build([with_clips(TINY[0], sound), *TINY[1:]], tmp_path / "heard", about=ABOUT)
+    return tmp_path / "heard"
+
+
+def test_clips_are_uploaded_after_a_note_on_rights(send: Push, heard: Path) -> None:
+    """The note is all that the command prints beside the URL."""
+    assert send(heard).stderr.strip() == RIGHTS
+
+
+@pytest.mark.figures
+def test_push_of_the_tables_of_mteb(hub: FakeHub, heard: Path, tmp_path: Path) -> None:
+    """Audio on request alone, after the note; a failed upload is one line and can be repeated; no old audio stays."""
+
+    def mteb(*options: str) -> subprocess.CompletedProcess[str]:
+        variables = {**ONLINE, "HF_ENDPOINT": hub.endpoint, "HF_TOKEN": TOKEN}
+        arguments = ("mteb", str(heard), "--out", str(tmp_path / "mteb"), "--push", "org/musicrs-mteb", *options)
+        done = run("-m", "musicrs_dataset", *arguments, home=tmp_path / "home", **variables)
+        assert TOKEN not in done.stdout + done.stderr
+        return done
+
+    hub.faults.append(Fault("/commit/", 400))
+    failed = mteb("--with-audio")
+    note, *rest = failed.stderr.strip().splitlines()
+    assert (failed.returncode, note, len(rest)) == (2, RIGHTS, 1), failed.stderr
+    assert "org/musicrs-mteb: the Hub answered 400" in rest[0]
+    assert hub.repos["datasets/org/musicrs-mteb"] == {}
+    done = mteb("--with-audio")
+    page, revision = done.stdout.splitlines()[-2:]
+    assert page == f"{hub.endpoint}/datasets/org/musicrs-mteb"
+    assert revision == f"revision {hub.commit_id('datasets/org/musicrs-mteb')}"
+    assert any("audio_only-queries/" in path for path in hub.repos["datasets/org/musicrs-mteb"])
+    silent = mteb()
+    assert (silent.returncode, silent.stderr) == (0, "")
+    folder = tmp_path / "mteb"
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert hub.repos["datasets/org/musicrs-mteb"] == files
+    assert not any("audio" in path for path in files)
+
+
 @pytest.mark.figures
 def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     """The authors' file is found on the Hub; a dataset without it and one that does not exist are told apart."""
@@ -104,6 +150,7 @@ def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     hub.repos["datasets/org/empty"] = {"README.md": b""}
     expected = {
         "org/data": (0, "1 threads -> "),
+        f"org/data@{'a' * 40}": (0, "1 threads -> "),
         "org/empty": (2, f"error: org/empty: has no {HUB_FILE}"),
         "org/none": (2, "error: org/none: cannot be downloaded from the Hub"),
     }

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from musicrs_dataset.records import Comment, Entities, Link, Thread
 from musicrs_dataset.sources import HUB_FILE, HUB_ID, resolve_source
 from musicrs_dataset.upstream import import_upstream
 from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT
+from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
 from .support import read_upstream
@@ -39,6 +41,16 @@ ROW: dict[str, Any] = {
 def write(path: Path, *rows: Any) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+@pytest.mark.upstream
+def test_every_place_names_one_file(upstream_file: Path) -> None:
+    """The workflow, the reader and the data card mean the file that these tests read."""
+    root = Path(__file__).parents[2]
+    workflow = yaml.safe_load((root / ".github/workflows/tests.yml").read_text())["env"]
+    digest = file_sha256(upstream_file)
+    assert (workflow["MUSICRS_FILE"], workflow["MUSICRS_SHA256"]) == (HUB_FILE, digest)
+    assert digest in (root / "docs/data_card.md").read_text()
 
 
 def test_fields(tmp_path: Path) -> None:

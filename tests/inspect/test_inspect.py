@@ -228,10 +228,14 @@ def test_mistakes_are_one_line(data: Path) -> None:
         _registry.query_only(dataset="./nowhere")
 
 
-def test_command_finds_the_tasks(data: Path, tmp_path: Path) -> None:
-    """`inspect eval musicrs_metric/query_only` works from another folder, offline, through the entry point."""
+TASK_FILE = Path(__file__).parents[2] / "musicrs_metric" / "inspect" / "tasks.py"
+
+
+@pytest.mark.parametrize("task", ["musicrs_metric/query_only", f"{TASK_FILE}@query_only"])
+def test_command_finds_the_tasks(task: str, data: Path, tmp_path: Path) -> None:
+    """Through the entry point from any folder, and by the file, as the register of inspect_evals runs it."""
     command = [
-        sys.executable, "-m", "inspect_ai", "eval", "musicrs_metric/query_only", "--model", FILE_ORDER,
+        sys.executable, "-m", "inspect_ai", "eval", task, "--model", FILE_ORDER,
         "-T", f"dataset={data}", "--limit", "3", "--display", "plain", "--log-dir", "logs", "--no-log-realtime",
     ]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
