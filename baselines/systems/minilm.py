@@ -67,7 +67,7 @@ class MiniLM(TextEncoder):
         options: MiniLMOptions = self.options
         if options.base_url is not None or options.model_name is not None:
             raise UserError("--base-url, --model-name: minilm runs in this process; use text_encoder for a server")
-        encoder = find_minilm(options.weights).encoder(options.max_tokens or MAX_TOKENS)
+        encoder = find_minilm(options.weights).encoder(MAX_TOKENS if options.max_tokens is None else options.max_tokens)
         if not 1 < encoder.max_tokens <= encoder.longest:
             raise UserError(f"--max-tokens {encoder.max_tokens}: expected 2 to {encoder.longest}")
         return encoder._replace(pooling=options.pooling or encoder.pooling)

@@ -35,6 +35,7 @@ class Named(System):
 
     def __init__(self, options: EncoderOptions, context: Context) -> None:
         super().__init__(options, context)
+        self.failures_are_temporary = options.base_url is not None
         self.declaration, self._encoder = chosen_encoder(self.declaration, options)
         self._embed = make_embedder(options, self._encoder, context)
         check_fields(name_prefix=options.name_prefix)

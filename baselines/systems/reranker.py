@@ -56,6 +56,8 @@ class Reranker(System):
     def __init__(self, options: RerankerOptions, context: Context) -> None:
         super().__init__(options, context)
         check_fields(query_prefix=options.query_prefix, name_prefix=options.name_prefix)
+        self.failures_are_temporary = options.base_url is not None
+        check_fields((), instruction=options.instruction)
         self._scorer: PairScorer | ServerScorer
         if options.base_url is not None or options.model_name is not None:
             names = ("weights", "instruction", "max_tokens")

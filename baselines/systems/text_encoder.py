@@ -43,12 +43,13 @@ from ..embedding.encoder_files import Encoder, Pooling, find_encoder
 from ..embedding.endpoints import ServerEmbedder, ServerOptions
 from ..embedding.similarity import rank_by_similarity
 from ..embedding.text_embedder import TextEmbedder
-from ..options import option
+from ..options import flag, option
 from ..system import Context, Declaration, RunFacts, System, Task
 
 Subtract = Literal["nothing", "request", "subreddit", "all"]
 REQUEST = "Can you recommend some music from r/{subreddit}?"
-_FIELD = re.compile(r"\{(\w*)\}")
+# Braces with quotes in them are no field, such as JSON.
+_FIELD = re.compile(r"\{([^{}\"']*)\}")
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class TextEncoder(System):
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
         options.check()
+        self.failures_are_temporary = options.base_url is not None
         self._subtract: Subtract = options.subtract or self.subtract
         self._encoder = self.find_encoder()
         self._embed = make_embedder(options, self._encoder, context)
@@ -115,7 +117,9 @@ class TextEncoder(System):
             self._prefix = f"Instruct: {options.instruction}\nQuery: "
         self._means: dict[str, npt.NDArray[np.float64]] = {}
         self._warnings: list[str] = []
-        check_fields(name_prefix=options.name_prefix, query_prefix=self._prefix, request=options.request)
+        names = ("name_prefix", "query_prefix", "instruction", "request")
+        check_fields(**{name: getattr(options, name) for name in names})
+        self._request = REQUEST if options.request is None else options.request
 
     def find_encoder(self) -> Encoder:
         """Find the model and read its settings."""
@@ -203,7 +207,7 @@ class TextEncoder(System):
         return filled_in(self._prefix, thread) + query_of(thread)
 
     def _generic(self, thread: Thread) -> str:
-        return filled_in(self._prefix + (self.options.request or REQUEST), thread)
+        return filled_in(self._prefix + self._request, thread)
 
     def _names(self, thread: Thread) -> list[str]:
         prefix = filled_in(self.options.name_prefix or "", thread)
@@ -230,7 +234,7 @@ def chosen_encoder(declaration: Declaration, options: EncoderOptions) -> tuple[D
         UserError: No model is named, or it cannot be used.
     """
     if options.model_name is not None or options.base_url is not None:
-        set_here = [flag for flag in ("weights", "pooling", "max_tokens") if getattr(options, flag) is not None]
+        set_here = [name for name in ("weights", "pooling", "max_tokens") if getattr(options, name) is not None]
         server = options.server(set_here)
         declaration = replace(declaration, model_id=server.model, open_weights=None, licence=None)
         return declaration, Encoder(Path(), server.model, "")
@@ -253,14 +257,18 @@ def filled_in(template: str, thread: Thread) -> str:
     return template.replace("{genre}", thread.genre).replace("{subreddit}", thread.subreddit)
 
 
-def check_fields(**templates: str | None) -> None:
-    """Refuse a text with another field than {genre} and {subreddit}, which would be embedded as it is.
+def check_fields(known: Sequence[str] = ("genre", "subreddit"), **templates: str | None) -> None:
+    """Refuse a text with an unknown field, which would be embedded as it is.
+
+    Args:
+        known: Fields that `filled_in` replaces.
+        templates: Texts by the names of their options.
 
     Raises:
         UserError: A text has one.
     """
     for name, text in templates.items():
         for field in _FIELD.findall(text or ""):
-            if field not in ("genre", "subreddit"):
-                flag = name.replace("_", "-")
-                raise UserError(f"--{flag}: holds {{{field}}}; expected {{genre}} or {{subreddit}}, or no field")
+            if field not in known:
+                expected = "{genre} or {subreddit}, or no field" if known else "no field"
+                raise UserError(f"{flag(name)}: holds {{{field}}}; expected {expected}")
