@@ -37,19 +37,18 @@ class ServerOptions:
     timeout_s: float = option(600.0, "most seconds per attempt at a request", identity=False)
     retries: int = option(6, "attempts after the first one", identity=False)
 
-    def server(self, set_here: Sequence[str] = ()) -> ChatServer:
+    def server(self, local: Sequence[str] = ()) -> ChatServer:
         """Return the server.
 
         Args:
-            set_here: Options that only a model in this process has, and that the user set.
+            local: Options that have an effect on a model in this process only.
 
         Raises:
             UserError: An option is missing, or has no effect with a server.
         """
-        if set_here:
-            raise UserError(
-                f"{flag(set_here[0])}: has no effect with --base-url, where the server decides; leave it out"
-            )
+        for name in local:
+            if getattr(self, name) is not None:
+                raise UserError(f"{flag(name)}: has no effect with --base-url, where the server decides; leave it out")
         if self.base_url is None or not self.model_name:
             raise UserError("--base-url, --model-name: a server needs both; set the URL and the name of its model")
         return ChatServer(

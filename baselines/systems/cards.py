@@ -26,7 +26,7 @@ from musicrs_metric.runs.run_card import Reads
 
 from ..options import option
 from ..system import Context, RunFacts
-from .text_encoder import TextEncoder, TextEncoderOptions, filled_in
+from .text_encoder import TextEncoder, TextEncoderOptions
 
 PROMPT = (
     "On r/{subreddit}, people recommend music. One recommendation is: {title}\n\nDescribe this music in one line of at "
@@ -175,7 +175,6 @@ class Cards(TextEncoder):
             self._warnings.append(f"{count(self._missing, 'title')} without a line of knowledge, embedded alone")
 
     def _names(self, thread: Thread) -> list[str]:
-        prefix = filled_in(self.options.name_prefix or "", thread)
         cards = [self._cards.get(Key(thread.subreddit, name)) for name in thread.candidates]
-        texts = zip(thread.candidates, cards, strict=True)
-        return [f"{prefix}{name}: {card}" if card else prefix + name for name, card in texts]
+        texts = zip(super()._names(thread), cards, strict=True)
+        return [f"{name}: {card}" if card else name for name, card in texts]
