@@ -44,8 +44,10 @@ class ServerOptions:
             local: Options that have an effect on a model in this process only.
 
         Raises:
-            UserError: An option is missing, or has no effect with a server.
+            UserError: An option is missing or out of range, or has no effect with a server.
         """
+        if self.retries < 0 or not self.timeout_s > 0:
+            raise UserError("--retries, --timeout-s: expected at least 0, more than 0")
         for name in local:
             if getattr(self, name) is not None:
                 raise UserError(f"{flag(name)}: has no effect with --base-url, where the server decides; leave it out")

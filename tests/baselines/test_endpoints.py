@@ -192,6 +192,8 @@ def test_a_server_that_stops_ends_the_run_which_then_resumes(stub: Stub, tmp_pat
         ("text_encoder", ["--base-url", "x", "--model-name", "m", "--pooling", "cls"], "--pooling: has no effect"),
         ("reranker", ["--base-url", "x", "--model-name", "m", "--instruction", "a"], "--instruction: has no effect"),
         ("text_encoder", ["--base-url", "ftp://x", "--model-name", "m"], "--base-url 'ftp://x': expected a URL"),
+        ("reranker", ["--base-url", "x", "--model-name", "m", "--retries", "-1"], "--retries, --timeout-s: expected"),
+        ("text_encoder", ["--base-url", "x", "--model-name", "m", "--timeout-s", "nan"], "--retries, --timeout-s: exp"),
         ("minilm", ["--base-url", "http://127.0.0.1:9/v1", "--model-name", "m"], "use text_encoder for a server"),
     ],
 )
