@@ -133,21 +133,20 @@ def _part(values: Any, sources: dict[str, str], model: str) -> Part:
         raise UserError(f"{model}: parts holds {show(values)}, expected tables [[parts]]")
     _refuse_unknown(values, _PART, model)
     name, system = _section(values, "name", str, model), _section(values, "model", str, model)
-    if not _FOLDER_NAME.fullmatch(name):
-        raise UserError(f"{model}: part {show(name)}: expected the name of a folder, of letters, digits, '_' and '-'")
-    if is_recipe(system):
-        raise UserError(f"{model}: part {name}: model is the recipe {show(system)}, expected a system; name its parts")
-    options = values.get("options", [])
+    options, key = values.get("options", []), values.get("weights")
     weight, modality = values.get("weight", 1.0), values.get("modality")
-    if not isinstance(options, list) or not all(isinstance(word, str) for word in options):
-        raise UserError(f"{model}: part {name}: options is {show(options)}, expected a list of strings")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-        raise UserError(f"{model}: part {name}: weight is {show(weight)}, expected a number from 0")
-    if modality is not None and modality not in get_args(Modality):
-        raise UserError(f"{model}: part {name}: modality is {show(modality)}, expected {', '.join(get_args(Modality))}")
-    key = values.get("weights")
-    if key is not None and key not in sources:
-        raise UserError(f"{model}: part {name}: weights is {show(key)}, expected a key of [weights]")
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool) and 0 <= weight < math.inf
+    are_words = isinstance(options, list) and all(isinstance(word, str) for word in options)
+    for is_right, field, value, expected in (
+        (_FOLDER_NAME.fullmatch(name), "name", name, "the name of a folder, of letters, digits, '_' and '-'"),
+        (not is_recipe(system), "model", system, "a system, not a recipe; name the parts of the recipe"),
+        (are_words, "options", options, "a list of strings"),
+        (is_number, "weight", weight, "a number from 0"),
+        (modality is None or modality in get_args(Modality), "modality", modality, ", ".join(get_args(Modality))),
+        (key is None or (isinstance(key, str) and key in sources), "weights", key, "a key of [weights]"),
+    ):
+        if not is_right:
+            raise UserError(f"{model}: part {show(name)}: {field} is {show(value)}, expected {expected}")
     source = ["--weights", sources[key]] if key is not None and sources[key] else []
     return Part(name, system, (*options, *source), float(weight), modality)
 
