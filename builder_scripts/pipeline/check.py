@@ -57,9 +57,10 @@ def check(config: RunConfig) -> list[str]:
 
 
 def _genres(config: RunConfig) -> Iterable[str]:
-    from ..refine.genres import genre_table, require_genres
+    from ..refine.genres import genre_table, macro_table, require_genres
 
     genres = genre_table(config.refine.genres, "refine.genres")
+    macro_table(config.refine.macro_genres, genres, "refine.macro_genres")
     require_genres(config.mine.subreddits, genres, "refine.genres: {{{}: GENRE}}")
     return ()
 
@@ -194,8 +195,11 @@ def _notes(config: RunConfig) -> Iterator[str]:
     from ..refine.genres import genre_table, new_genres
 
     new = new_genres(config.mine.subreddits, genre_table(config.refine.genres, "refine.genres"))
-    if new:
-        yield f"{some(new)}: new genres; scores by macro-genre count them as `other`"
+    if without := [genre for genre in new if genre not in config.refine.macro_genres]:
+        yield (
+            f"{some(without)}: new genres without a macro-genre; scores by macro-genre count them as `other` "
+            f"(refine.macro_genres: {{{without[0]}: MM}} states one)"
+        )
     if not config.annotate.skip and config.annotate.labels is None and not Work(config.work).labels.is_file():
         yield "the run stops for annotators after `audio`; `annotate: {skip: true}` releases what the models made"
 
