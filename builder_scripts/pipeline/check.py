@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -75,9 +76,13 @@ def _options(config: RunConfig) -> Iterator[str]:
 
 
 def _inputs(config: RunConfig) -> Iterator[str]:
-    from ..mine.dumps import find_dumps
+    from ..mine.dumps import NAMES, find_dumps
 
     yield from _faults_of(find_dumps, config.mine.dumps)
+    with suppress(UserError):  # already reported
+        kinds = {dump.kind for dump in find_dumps(config.mine.dumps)}
+        for kind in sorted({"submissions", "comments"} - kinds):
+            yield f"mine.dumps: found no dump of {kind}, expected dumps of submissions and of comments ({NAMES})"
     for name, path in (("audio.cookies", config.audio.cookies), ("release.takedown", config.release.takedown)):
         if path is not None and not path.is_file():
             yield f"{name} {path}: no such file"

@@ -138,6 +138,13 @@ def test_a_subreddit_in_other_spellings(tmp_path: Path, name: str) -> None:
     assert check(config) == []
 
 
+def test_dumps_of_one_kind(tmp_path: Path) -> None:
+    """Comments that are missing, or in a form that cannot be read, are reported before anything is mined."""
+    path = settings(tmp_path)
+    (tmp_path / "dumps" / "RC_2025-01.zst").rename(tmp_path / "dumps" / "RC_2025-01.xz")
+    assert faults(path)[0].startswith("mine.dumps: found no dump of comments, expected dumps of submissions and")
+
+
 def test_a_new_genre_is_allowed(tmp_path: Path) -> None:
     """Whatever the spelling of the subreddit; that it has no macro-genre is told."""
     change: dict[str, Any] = {
