@@ -111,8 +111,9 @@ def withdrawal(line: Mapping[str, Any], *texts: str) -> str | None:
     if meta:
         return _sign_of_meta(meta)
     # Tables have a column per mark, perhaps with the name of the object before it.
-    columns = line.keys() & _MARK_COLUMNS
-    return _sign_of_meta({name.rpartition(".")[2]: line[name] for name in columns}) if columns else None
+    if line.keys().isdisjoint(_MARK_COLUMNS):
+        return None
+    return _sign_of_meta({name.rpartition(".")[2]: line[name] for name in _MARK_COLUMNS & line.keys()})
 
 
 def text_sign(text: str) -> str | None:
