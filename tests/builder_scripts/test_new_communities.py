@@ -92,6 +92,8 @@ def test_from_dumps_to_a_score_with_a_new_genre(tmp_path: Path) -> None:
 
     release = ill / "work" / "release" / "country-and-folk"
     assert validate(release).is_valid
+    answers = [json.loads(line) for line in (release / "making" / "answers.jsonl").read_text().splitlines()]
+    assert "no answer" not in {row.get("failure") for row in answers}
     score = json.loads((ill / "work" / "baseline" / "score.json").read_text())
     assert score["n"] == ALL
     card, sheet = (release / "README.md").read_text(), (release / "datasheet.md").read_text()
