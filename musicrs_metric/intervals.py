@@ -52,7 +52,7 @@ LARGE_SAMPLE = 1_000
 _FEW_COLUMNS = 32
 _DRAWS_AT_ONCE_FEW, _DRAWS_AT_ONCE_MANY = 15_000, 4_000_000
 # Weights depend on the number of threads and the seed only. Drawing them takes most of the time for one system, so the
-# last ones are kept: at most 12 times 10 MB.
+# last ones are kept: at most 24 times 10 MB. Fewer than the genres of a leaderboard need would never be used again.
 _KEPT, _KEPT_BYTES = 24, 10_000_000
 
 

@@ -61,6 +61,7 @@ def test_a_recipe_makes_its_parts_and_resumes(mini: Path, tmp_path: Path) -> Non
     assert invoke(*line, "--limit", "4").exit_code == 0
     done = invoke(*line)
     assert done.exit_code == 0, done.output
+    assert "None" not in done.output
     parts = [read_predictions(out / "parts" / name / "predictions.jsonl").predictions for name in ("words", "others")]
     fused = read_predictions(out / "predictions.jsonl").predictions
     assert [p.ranking for p in fused] == [
