@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -161,8 +161,12 @@ def load_data(dataset: str) -> LeaderboardData:
     # The published pools first, because results in papers are on them.
     names = sorted(configs_of, key=lambda name: (name != PUBLISHED, name))
     designs: dict[str, PoolDesign] = {}
+    folder = dataset_folder(dataset)
     for name in names:
         references = load_references(dataset, _lightest(configs_of[name]))
+        if folder is not None:
+            # Answers to submitters hold this name, and a path of the server does not concern them.
+            references = replace(references, name=folder.name)
         designs.setdefault(references.fingerprint, PoolDesign(name, references, tuple(configs_of[name])))
     return LeaderboardData(dataset, tuple(designs.values()))
 

@@ -329,6 +329,8 @@ def test_several_designs_of_one_dataset(tmp_path: Path) -> None:
         shard.parent.mkdir()
         parquet.write_table(pyarrow.table(dict(columns_of(labels_of))), shard)
     data = load_data(str(folder))
+    # Answers to submitters hold the name of the dataset, and no path of the server.
+    assert {design.references.name for design in data.designs} == {"musicrs"}
     assert [(design.name, design.configs) for design in data.designs] == [
         ("published", ("audio_query", "query_only")),
         ("wider", ("query_only_wider",)),
