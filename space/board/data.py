@@ -153,7 +153,7 @@ def load_data(dataset: str) -> LeaderboardData:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
 
     Raises:
-        UserError: There is no such dataset, or one of its files cannot be read.
+        UserError: There is no such dataset, one of its files cannot be read, or a dialogue has several genres.
     """
     configs_of: dict[str, list[str]] = {}
     for config in _configs(dataset):
@@ -164,6 +164,7 @@ def load_data(dataset: str) -> LeaderboardData:
     folder = dataset_folder(dataset)
     for name in names:
         references = load_references(dataset, _lightest(configs_of[name]))
+        group_labels(references, ["genre"])  # refuses a dialogue in several genres now, and not at a submission
         if folder is not None:
             # Answers to submitters hold this name, and a path of the server does not concern them.
             references = replace(references, name=folder.name)
