@@ -18,6 +18,7 @@ from musicrs_dataset.sources import resolve_source
 from musicrs_metric import measures
 from musicrs_metric.citation import BIBTEX
 from musicrs_metric.closed_forms import PoolKind
+from musicrs_metric.errors import UserError
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.matching import normalise
 from musicrs_metric.runs.predictions import read_predictions
@@ -154,6 +155,21 @@ def test_the_pool_design_of_the_page() -> None:
         pool = drawn.pools[thread.thread_id]
         assert len(set(pool)) == len(pool) == len(set(thread.ground_truth)) + 5
         assert {normalise(title) for title in pool} & answers_of(thread) <= set(map(normalise, thread.ground_truth))
+
+
+def test_the_importer_of_the_page(tmp_path: Path) -> None:
+    """It reads a line, and names line and field of a fault."""
+    names: dict[str, Any] = {"__package__": "musicrs_dataset.corpora"}
+    exec(page_code("docs/extend/corpus.md", '"""Reader of `songlists`'), names)
+    path = tmp_path / "lists.jsonl"
+    path.write_text(
+        '{"id": "a", "style": "Jazz", "request": "calm", "songs": ["So What", "Blue"], "liked": ["Blue"]}\n{}'
+    )
+    with pytest.raises(UserError, match="line 2: no field 'id'"):
+        names["read_songlists"](path)
+    path.write_text(path.read_text().removesuffix("{}"))
+    (thread,) = names["read_songlists"](path).threads
+    assert (thread.candidates, thread.ground_truth, thread.genre) == (("So What", "Blue"), ("Blue",), "Jazz")
 
 
 @pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
