@@ -83,7 +83,7 @@ docs: $(VENV)/.done
 bench: $(VENV)/.done
 	$(OFFLINE) $(BIN)/python -W ignore -m benchmarks
 
-# The text systems on published, balanced and, where the project draws them, grouped pools, as Markdown on the screen:
+# The text systems on published, balanced and grouped pools, as Markdown on the screen:
 # make results MPNET=/path/to/all-mpnet-base-v2
 MPNET ?= sentence-transformers/all-mpnet-base-v2
 results: $(VENV)/.done

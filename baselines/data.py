@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from musicrs_dataset.records import Clip, Thread
-from musicrs_metric.base.genres import macro_of
+from musicrs_metric.base.genres import MACRO_COLUMN, macro_of
 from musicrs_metric.errors import UserError
 from musicrs_metric.runs.references import References
 from musicrs_metric.runs.run_card import Modality
@@ -99,7 +99,7 @@ def as_references(threads: Sequence[Thread], name: str, config: str) -> Referenc
         groups={
             "genre": [thread.genre for thread in threads],
             "subreddit": [thread.subreddit for thread in threads],
-            "macro": [macro_of(thread.genre) for thread in threads],
+            "macro": [macro_of(thread.genre, dict(thread.columns).get(MACRO_COLUMN)) for thread in threads],
         }
         | {
             column: [dict(thread.columns).get(column, "") for thread in threads]

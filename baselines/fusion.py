@@ -208,7 +208,8 @@ def _by_score(prediction: Prediction) -> Mapping[str, float]:
     for candidate, score in zip(prediction.ranking, prediction.scores or (), strict=True):
         first.setdefault(candidate, score)
     values = np.fromiter(first.values(), dtype=np.float64)
-    deviation = values.std() if len(values) else 0.0
+    # The deviation of equal scores may be no 0, because their mean is rounded.
+    deviation = values.std() if len(set(first.values())) > 1 else 0.0
     z = (values - values.mean()) / deviation if deviation else np.zeros(len(values))
     return dict(zip(first, z.tolist(), strict=True))
 

@@ -197,7 +197,7 @@ class System(ABC):
     declaration: Declaration
     Options: ClassVar[type[Any]] = NoOptions
     uses_audio: ClassVar[bool] = False
-    failures_are_temporary: ClassVar[bool] = False
+    failures_are_temporary: bool = False
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -1,4 +1,4 @@
-"""Tables of all zero-shot text systems: scores with intervals, by genre, cost, and the sha256 of the weights.
+"""Tables of all zero-shot text systems: scores with intervals, points above chance, genres, seconds, sha256 of weights.
 
     python -m benchmarks text_results --from FILE --mpnet FOLDER --out build/results [--designs published balanced]
 
@@ -13,11 +13,13 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
 from musicrs_metric.base.hashing import file_sha256
-from musicrs_metric.runs.references import load_references
+from musicrs_metric.base.renderers.markdown import markdown_grid
+from musicrs_metric.compare.load import load_runs
+from musicrs_metric.compare.standings import measure_alone
+from musicrs_metric.runs.references import References, load_references
 from musicrs_metric.runs.run_card import read_run_card
 from musicrs_metric.scoring import Scores
 
@@ -48,24 +50,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--from", dest="source", required=True, help="the authors' JSONL file, or its Hub id")
     parser.add_argument("--mpnet", default="sentence-transformers/all-mpnet-base-v2")
     parser.add_argument("--out", type=Path, default=Path("build/results"))
-    parser.add_argument("--designs", nargs="+", default=["published", "balanced", *_further_designs()])
+    parser.add_argument("--designs", nargs="+", default=["published", "balanced", "grouped"])
     arguments = parser.parse_args(argv)
+    gains: dict[str, list[str]] = {name: [] for name, *_ in SYSTEMS}
     for design in arguments.designs:
         data = _build(arguments.source, arguments.out, design)
         folders = {name: _run(data, arguments, design, name) for name, *_ in SYSTEMS}
         print("\n".join([f"\n## Pools: {design}\n", *_tables(data, design, folders)]), flush=True)
+        for name, folder in folders.items():
+            gains[name].append(_gain(folder, data, design))
+    print("\n## Points of recall@20 above chance\n")
+    print(markdown_grid(("system", *arguments.designs), [[f"`{name}`", *row] for name, row in gains.items()]))
     weights = Path(arguments.mpnet) / "model.safetensors"
     if weights.is_file():
         print(f"\nsha256 of the mpnet weights: {file_sha256(weights)}")
-
-
-def _further_designs() -> list[str]:
-    """Return `grouped` if this version draws such pools."""
-    try:
-        import_module("musicrs_dataset.pools.grouped")
-    except ModuleNotFoundError:
-        return []
-    return ["grouped"]
 
 
 def _build(source: str, out: Path, design: str) -> Path:
@@ -94,7 +92,7 @@ def _run(data: Path, arguments: argparse.Namespace, design: str, name: str) -> P
 def _tables(data: Path, design: str, folders: dict[str, Path]) -> Iterator[str]:
     from musicrs_metric.runs.read import score_predictions
 
-    references = load_references(str(data), "query_only" if design == "published" else f"query_only_{design}")
+    references = _references(data, design)
     scores = {name: score_predictions(folder, references, by=["genre"]).scores for name, folder in folders.items()}
     yield f"| system | reads | {' | '.join(MEASURES)} | against chance | seconds |"
     yield "|" + "---|" * (len(MEASURES) + 4)
@@ -114,6 +112,20 @@ def _tables(data: Path, design: str, folders: dict[str, Path]) -> Iterator[str]:
             + " | ".join(_percent(found.by["genre"][each].values[MEASURES[0]]) for each in genres)
             + " |"
         )
+
+
+def _gain(folder: Path, data: Path, design: str) -> str:
+    """Return the difference from chance with its interval, in points."""
+    (run,) = load_runs([folder], _references(data, design), MEASURES)
+    (against,) = measure_alone(run.system, MEASURES[:1]).chance
+    assert against is not None
+    assert against.interval is not None
+    low, high = against.interval
+    return f"{100 * against.difference:+.2f} [{100 * low:.2f}, {100 * high:.2f}]"
+
+
+def _references(data: Path, design: str) -> References:
+    return load_references(str(data), "query_only" if design == "published" else f"query_only_{design}")
 
 
 def _cell(scores: Scores, measure: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from musicrs_metric.base.genres import genre_fault
+from musicrs_metric.base.genres import MACRO_COLUMN, genre_fault, macro_of
 from musicrs_metric.matching import normalise
 
 from .records import Thread
@@ -82,6 +82,9 @@ def suspicious_rows(threads: Sequence[Thread]) -> list[Finding]:
     for thread in threads:
         for link in thread.links:
             threads_of[link.video_id].add(thread.thread_id)
+    macros: dict[str, set[str]] = defaultdict(set)
+    for thread in threads:
+        macros[thread.genre].add(macro_of(thread.genre, dict(thread.columns).get(MACRO_COLUMN)))
     shared = {video for video, names in threads_of.items() if len(names) > 1}
     kinds: list[tuple[str, str, Count]] = [
         ("empty_ground_truth", "threads with an empty ground truth", lambda t: not t.ground_truth),
@@ -96,6 +99,11 @@ def suspicious_rows(threads: Sequence[Thread]) -> list[Finding]:
             "asked_entity_in_pool",
             "candidates that the post names",
             lambda t: len(set(t.submission_entities) & set(t.candidates)),
+        ),
+        (
+            "several_macro_genres",
+            "threads of a genre that has several macro-genres (column `macro_genre`)",
+            lambda t: len(macros[t.genre]) > 1,
         ),
         ("no_link", "threads without a link to a video", lambda t: not t.links),
         ("repaired_link", "repaired links", lambda t: sum(map(bool, _damages(t)))),

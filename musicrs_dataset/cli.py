@@ -11,7 +11,7 @@ import typer
 
 from musicrs_metric.base.output import print_json
 from musicrs_metric.base.progress import say, track
-from musicrs_metric.errors import UserError, front_door
+from musicrs_metric.errors import UserError, count, front_door
 from musicrs_metric.runs.references import DEFAULT_CONFIG as DEFAULT_TEXT_CONFIG
 from musicrs_metric.runs.references import DEFAULT_DATASET
 
@@ -89,6 +89,8 @@ def build(
     ] = True,
 ) -> None:
     """Write the dataset as Parquet with its card, and install the authors' data under the name musicrs."""
+    from musicrs_metric.measures import DEFAULT_K
+
     from .audio.clip_plan import ClipPlan
     from .audio.folder import AudioFolder
     from .corpora.record import CatalogueSource
@@ -137,7 +139,14 @@ def build(
             f"personal data in texts: {personal}; --redact replaces it (pools and fingerprint stay, scores of systems "
             "that read the texts may change)",
         )
-    typer.echo(f"{len(threads)} threads -> {folder}")
+    largest = max(len(thread.candidates) for thread in threads)
+    if largest <= max(DEFAULT_K):
+        say(
+            console,
+            f"no pool has more than {count(largest, 'candidate')}, so recall@{max(DEFAULT_K)} is the same for every "
+            "order; choose a smaller cutoff: `score --k 5`, `compare --metric recall@5`",
+        )
+    typer.echo(f"{count(len(threads), 'thread')} -> {folder}")
     if install and about.loads_as == DEFAULT_DATASET:
         typer.echo(install_dataset(folder))
     elif install and corpus is not None:

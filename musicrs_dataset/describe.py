@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import mean, median
 from typing import Any
 
-from musicrs_metric.base.genres import GENRES, macro_of
+from musicrs_metric.base.genres import GENRES, MACRO_COLUMN, macro_of, macros_in_order
 from musicrs_metric.chance import chance
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.runs.references import fingerprint
@@ -83,7 +83,7 @@ class Description:
         threads: Number of threads.
         fingerprint: See `musicrs_metric.runs.references.fingerprint`.
         genres: Genre to its share, in the project's order.
-        macro_genres: The same for MM (mainstream), IM (instrumental), AE (alternative and electronic).
+        macro_genres: The same for MM (mainstream), IM (instrumental), AE (alternative and electronic), then others.
         subreddits: The same for subreddits, largest first.
         candidates: Candidates of the pools.
         ground_truth: Relevant candidates.
@@ -97,6 +97,7 @@ class Description:
         audio: Clips.
         pool_frequency: Frequency of relevant candidates and distractors in the pools.
         chance: Measure to exact expectation of a random ranking, all threads averaged; in [0, 1].
+        stated_macro_genres: Genre to macro-genre, if the dataset states macro-genres of its own; else empty.
     """
 
     threads: int
@@ -116,10 +117,14 @@ class Description:
     audio: Audio
     pool_frequency: Frequency
     chance: dict[str, float]
+    stated_macro_genres: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return asdict(self)
+        """Return plain JSON types, without macro-genres if the dataset states none."""
+        values = asdict(self)
+        if not self.stated_macro_genres:
+            del values["stated_macro_genres"]
+        return values
 
 
 def describe(threads: Sequence[Thread]) -> Description:
@@ -137,12 +142,14 @@ def describe(threads: Sequence[Thread]) -> Description:
     if not threads:
         raise ValueError("no threads to describe: found 0, expected at least 1")
     subreddits = Counter(thread.subreddit for thread in threads)
+    stated = {t.genre: label for t in threads if (label := dict(t.columns).get(MACRO_COLUMN))}
+    macros = [macro_of(t.genre, dict(t.columns).get(MACRO_COLUMN)) for t in threads]
     words = [len(thread.query.split()) for thread in threads if thread.query]
     return Description(
         threads=len(threads),
         fingerprint=fingerprint((t.thread_id, t.candidates, t.ground_truth) for t in threads),
         genres=_shares([t.genre for t in threads], order=GENRES),
-        macro_genres=_shares([macro_of(t.genre) for t in threads], order=("MM", "IM", "AE")),
+        macro_genres=_shares(macros, order=macros_in_order(macros)),
         subreddits=_shares([t.subreddit for t in threads], order=[name for name, _ in subreddits.most_common()]),
         candidates=_titles(t.candidates for t in threads),
         ground_truth=_titles(t.ground_truth for t in threads),
@@ -156,6 +163,7 @@ def describe(threads: Sequence[Thread]) -> Description:
         audio=_audio(threads),
         pool_frequency=_pool_frequency(threads),
         chance=_chance(threads),
+        stated_macro_genres=stated,
     )
 
 

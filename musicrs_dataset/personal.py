@@ -32,18 +32,19 @@ _PLACEHOLDER: dict[PersonalKind, str] = {
 }
 
 _SLASH = r"(?:\\*/|%2F)"
-_LETTER = r"(?:[A-Za-z0-9-]|\\*_)"
-# `u/name`, `/u/name`, the URL of a profile. JSON may put a backslash before a slash, Reddit's editor before `_`.
-# In JSON a line feed ends with a letter. YouTube channels have the same form and are no Reddit accounts.
+_LETTER = r"(?:[A-Za-z0-9-]|\\*_|%5F)"
+# `u/name`, `/u/name`, the URL of a profile, and the community `r/u_name` of an account. JSON may put a backslash before
+# a slash, Reddit's editor before `_`. In JSON a line feed ends with a letter. YouTube channels have the same form and
+# are no Reddit accounts.
 ACCOUNT = re.compile(
-    rf"(?i)((?:(?<![A-Za-z0-9_])|(?<=%2F)|(?<=\\[nrt]))(?<!youtube\.com/)(?:u|(?:(?<=[/\\])|(?<=%2F))user){_SLASH})"
+    rf"(?i)((?:(?<![A-Za-z0-9_])|(?<=%2F)|(?<=\\[nrt]))(?<!youtube\.com/)(?:(?:u|(?:(?<=[/\\])|(?<=%2F))user){_SLASH}|r{_SLASH}u(?:\\*_|%5F)))"
     rf"({_LETTER}{{3,60}})"
 )
 HANDLE = re.compile(
-    r"(?<![A-Za-z0-9_.@+-])@((?=[\w.\\-]*[^\W\d_])(?:[A-Za-z0-9]|\\*_)(?:[A-Za-z0-9.-]|\\*_){1,40})(?!@?\w)"
+    r"(?<![A-Za-z0-9_.@+-])[@\uff20]((?=[\w.\\-]*[^\W\d_])(?:[A-Za-z0-9]|\\*_)(?:[A-Za-z0-9.-]|\\*_){1,40})(?!@?\w)"
 )
 _EMAIL = re.compile(
-    r"(?<![\w.%+-])[\w.%+'\\-]{1,64}@(?:[\w-]{1,63}\.){1,5}[^\W\d_]{2,24}(?![\w-])"
+    r"(?<![\w.%+-])[\w.%+'\\-]{1,64}[@\uff20](?:[\w-]{1,63}\.){1,5}[^\W\d_]{2,24}(?![\w-])"
     r"|(?i:(?<![\w.%+-])[\w.%+-]{1,64}\s{0,2}[\[({]\s?at\s?[\])}]\s{0,2}[\w-]{1,63}"
     r"(?:\s{0,2}(?:\.|[\[({]\s?dot\s?[\])}])\s{0,2}[\w-]{1,24}){1,3}"
     r"|(?<![\w.%+-])[\w.%+-]{1,64} at (?!the\b)[\w-]{1,63} dot (?:com|net|org|edu|de|uk|fr|io|me)\b)"
@@ -194,7 +195,7 @@ def find_personal(text: str) -> list[Match]:
 
 
 def _emails(text: str) -> Iterator[Match]:
-    if "@" in text or " dot " in text.lower() or "at" in text.lower():
+    if "@" in text or "\uff20" in text or " dot " in text.lower() or "at" in text.lower():
         for match in _EMAIL.finditer(text):
             yield Match("email", match.start(), match.end(), _plain(match[0]))
 
@@ -204,7 +205,12 @@ def _accounts(text: str) -> Iterator[Match]:
     for match in ACCOUNT.finditer(text):
         if match.start() >= end and not _PSEUDONYM.fullmatch(match[2]):
             start, end = profile_span(text, match)
-            yield Match("account", start, end, _plain(match[2]))
+            yield Match("account", start, end, account_name(match))
+
+
+def account_name(match: re.Match[str]) -> str:
+    """Return the name in a match of `ACCOUNT`, in lower case and without escapes."""
+    return re.sub("(?i)%5f", "_", _plain(match[2]))
 
 
 def profile_span(text: str, match: re.Match[str]) -> tuple[int, int]:
@@ -224,7 +230,7 @@ def profile_span(text: str, match: re.Match[str]) -> tuple[int, int]:
 
 
 def _handles(text: str) -> Iterator[Match]:
-    if "@" in text:
+    if "@" in text or "\uff20" in text:
         for match in HANDLE.finditer(text):
             name = match[1].rstrip(".-")
             yield Match("handle", match.start(), match.start() + 1 + len(name), _plain(name))
@@ -259,4 +265,4 @@ def _texts(thread: Thread) -> Iterator[tuple[str, str]]:
 
 
 def _plain(written: str) -> str:
-    return written.replace("\\", "").lower()
+    return written.replace("\\", "").replace("\uff20", "@").lower()

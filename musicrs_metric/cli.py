@@ -121,7 +121,9 @@ def score(
         print_json(run.to_dict())
     elif output_format != "table":
         if not isinstance(run, ScoredRun):
-            raise UserError(f"--format {output_format}: not for a corpus of dialogues; use --json, or leave it out")
+            raise UserError(
+                f"--format {output_format}: not for a corpus of dialogues; use --json, or `compare --format`"
+            )
         _print_for_paper(run, files.card, str(predictions), output_format)
     else:
         _print(*run.lines(str(predictions)))

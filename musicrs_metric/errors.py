@@ -67,7 +67,8 @@ def _print_usage_error(error: Any) -> None:
         print(error.ctx.get_help(), end="")
         return
     message = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
-    help_line = f". `{error.ctx.command_path} --help` lists the options" if error.ctx else ""
+    end = "" if message.endswith("?") else "."
+    help_line = f"{end} `{error.ctx.command_path} --help` lists the options" if error.ctx else ""
     print(f"error: {message[:1].lower()}{message[1:]}{help_line}", file=sys.stderr)
 
 

@@ -52,8 +52,8 @@ LARGE_SAMPLE = 1_000
 _FEW_COLUMNS = 32
 _DRAWS_AT_ONCE_FEW, _DRAWS_AT_ONCE_MANY = 15_000, 4_000_000
 # Weights depend on the number of threads and the seed only. Drawing them takes most of the time for one system, so the
-# last ones are kept: at most 12 times 10 MB.
-_KEPT, _KEPT_BYTES = 12, 10_000_000
+# last ones are kept: at most 24 times 10 MB. Fewer than the genres of a leaderboard need would never be used again.
+_KEPT, _KEPT_BYTES = 24, 10_000_000
 
 
 class Intervals(NamedTuple):
@@ -185,12 +185,35 @@ def interval_ends(
     tail = (1 - confidence) / 2
     unseen = drawn.unseen[:, None]
     if unseen.any():
-        low = np.quantile(drawn.means + bounds[0] * unseen, tail, axis=0)
-        high = np.quantile(drawn.means + bounds[1] * unseen, 1 - tail, axis=0)
+        (low,) = column_quantiles(drawn.means + bounds[0] * unseen, tail)
+        (high,) = column_quantiles(drawn.means + bounds[1] * unseen, 1 - tail)
     else:
-        low, high = np.quantile(drawn.means, [tail, 1 - tail], axis=0)
+        low, high = column_quantiles(drawn.means, tail, 1 - tail)
         low, high = _extend_to_the_tail(low, high, values, NormalDist().inv_cdf(1 - tail), bounds)
     return _widen_equal(low, high, values, confidence, bounds)
+
+
+def column_quantiles(values: Floats, *shares: float) -> list[Floats]:
+    """Return quantiles of each column, the same digits as `numpy.quantile(values, shares, axis=0)` in half the time.
+
+    Args:
+        values: Shape (n, m), n >= 1.
+        shares: Each between 0 and 1.
+
+    Returns:
+        One array of shape (m,) per share. NaN for a column that holds NaN.
+    """
+    ordered = np.array(values.T, order="C")
+    ordered.sort(axis=1)  # numpy sorts a row with vector instructions, which a selection does not use
+    last = ordered.shape[1] - 1
+    quantiles = []
+    for share in shares:
+        place, part = int(share * last), share * last % 1
+        below, above = ordered[:, place], ordered[:, min(place + 1, last)]
+        step = above - below
+        quantile = below + step * part if part < 0.5 else above - step * (1 - part)
+        quantiles.append(np.where(np.isnan(ordered[:, last]), np.nan, quantile))
+    return quantiles
 
 
 def _extend_to_the_tail(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isclose
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -105,6 +106,11 @@ class Scores:
         if self.answered.verdicts is not None:
             return self.answered.verdicts[measure]
         return verdict(measure, self.answered.values[measure], self.answered.pools)
+
+    def is_constant(self, measure: str) -> bool:
+        """Report whether every order of the pools has the same value, as recall@20 on pools of 20 candidates."""
+        chance, best = (self.chance or {}).get(measure), self.ceiling[measure]
+        return chance is not None and best is not None and isclose(chance, best)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types.

@@ -40,7 +40,7 @@ def sentence(outcome: Mapping[str, Mapping[str, Any]], metric: str = HEADLINE[0]
     if of["to_chance"] is not None:
         chance += f", the score is {of['to_chance']} chance"
         if of["to_chance_n"] < of["n"]:
-            chance += f" on the {plural(of['to_chance_n'], 'thread')} with a prediction"
+            chance += f" on the {plural(of['to_chance_n'], of['unit'])} with a prediction"
     rank = f"no rank: {of['unranked']}"
     if of["rank"] is not None:
         rank = f"rank {of['rank']} of {of['n_peers']} that read the same, group {of['group']}"
@@ -57,6 +57,7 @@ def _of_metric(row: SubmissionRow, metric: str) -> dict[str, Any]:
         "interval": None if interval is None else list(interval),
         "chance": (scores.chance or {}).get(metric),
         "n": scores.n,
+        "unit": scores.unit,
         "to_chance": None if chance is None else chance.verdict,
         "to_chance_n": None if chance is None else chance.n,
         "rank": standing.rank if is_ranked and standing is not None else None,

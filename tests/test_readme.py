@@ -9,11 +9,18 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from musicrs_dataset.pools.entities import answers_of
+from musicrs_dataset.sources import resolve_source
+from musicrs_metric import measures
 from musicrs_metric.citation import BIBTEX
+from musicrs_metric.closed_forms import PoolKind
+from musicrs_metric.errors import UserError
+from musicrs_metric.hits import hits_from_strings
+from musicrs_metric.matching import normalise
 from musicrs_metric.runs.predictions import read_predictions
 
 ROOT = Path(__file__).parents[1]
@@ -90,9 +97,8 @@ def run_page(page: str, folder: Path, environment: Mapping[str, str]) -> None:
         if language == "bash":
             run(["bash", "-e", "-c", code], folder, environment)
         else:
-            # Earlier blocks define names that later ones use; what they write is there already.
-            run([sys.executable, "-c", "\n".join([*programs, code])], folder, environment)
-            programs.append(code.replace("mkdir(parents=True)", "mkdir(parents=True, exist_ok=True)"))
+            programs.append(code)  # later blocks use the names of earlier ones
+            run([sys.executable, "-c", "\n".join(programs)], folder, environment)
 
 
 @pytest.mark.figures
@@ -119,6 +125,51 @@ def test_pages_on_extending_run(page: str, tmp_path: Path, environment: dict[str
     build = [sys.executable, "-m", "musicrs_dataset", "build", "--from", "mini", "--out", "data", "--no-install"]
     run([*build, "--config", "query_only"], tmp_path, environment)
     run_page(page, tmp_path, environment)
+
+
+def page_code(page: str, start: str) -> str:
+    """The code block of a page that starts with a text."""
+    (code,) = (block.code for block in blocks(page) if block.code.startswith(start))
+    return code
+
+
+def test_the_measure_of_the_page() -> None:
+    """Capped recall at 2 with three relevant of four candidates: 1 / 2 after one hit; by chance 3 / 4."""
+    names = dict(vars(measures))
+    exec(page_code("docs/extend/measure.md", "class CappedRecall"), names)
+    capped = names["CappedRecall"](2)
+    hits = hits_from_strings([["A", "D"]], [["A", "B", "C"]], [["A", "B", "C", "D"]])
+    assert capped.value(measures.count_hits(hits, (2,))).tolist() == [0.5]
+    values, probabilities = capped.random_values(PoolKind(size=4, reachable=3, relevant=3, n=1))
+    assert float(values @ probabilities) == pytest.approx(3 / 4)
+
+
+def test_the_pool_design_of_the_page() -> None:
+    """Its function draws a pool per thread that holds the ground truth once, and no title that a reply names."""
+    code = page_code("docs/extend/pool_design.md", '"""Design `small`').replace("Design.SMALL", "Design.PAPER")
+    names: dict[str, Any] = {"__package__": "musicrs_dataset.pools"}
+    exec(code, names)
+    threads, _ = resolve_source("mini")
+    drawn = names["small_pools"](threads, distractors=5)
+    for thread in threads:
+        pool = drawn.pools[thread.thread_id]
+        assert len(set(pool)) == len(pool) == len(set(thread.ground_truth)) + 5
+        assert {normalise(title) for title in pool} & answers_of(thread) <= set(map(normalise, thread.ground_truth))
+
+
+def test_the_importer_of_the_page(tmp_path: Path) -> None:
+    """It reads a line, and names line and field of a fault."""
+    names: dict[str, Any] = {"__package__": "musicrs_dataset.corpora"}
+    exec(page_code("docs/extend/corpus.md", '"""Reader of `songlists`'), names)
+    path = tmp_path / "lists.jsonl"
+    path.write_text(
+        '{"id": "a", "style": "Jazz", "request": "calm", "songs": ["So What", "Blue"], "liked": ["Blue"]}\n{}'
+    )
+    with pytest.raises(UserError, match="line 2: no field 'id'"):
+        names["read_songlists"](path)
+    path.write_text(path.read_text().removesuffix("{}"))
+    (thread,) = names["read_songlists"](path).threads
+    assert (thread.candidates, thread.ground_truth, thread.genre) == (("So What", "Blue"), ("Blue",), "Jazz")
 
 
 @pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))

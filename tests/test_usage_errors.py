@@ -93,3 +93,8 @@ def test_an_unknown_option(
 @pytest.mark.parametrize("room", ROOMS)
 def test_an_unknown_command(room: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "nonsense" in run(capsys, monkeypatch, room, "nonsense")
+
+
+def test_a_misspelt_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question of typer is not followed by a full stop."""
+    assert "Did you mean 'build'? `" in run(capsys, monkeypatch, "musicrs_dataset", "bulid")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +19,7 @@ WHISPER = "openai/whisper-large-v2"
 # Weights without code come first.
 _KINDS = ("*.safetensors", "*.bin")
 _REST = ("*.json", "*.txt", "*.model", "*.jinja")
+_TOKENIZERS = ("tokenizer.*", "vocab.*", "*.model")
 
 
 class Checkpoint(NamedTuple):
@@ -56,6 +59,30 @@ def find_checkpoint(source: str, flag: str = "--weights", *, weights: bool = Tru
         if any(folder.glob(kind)):
             return Checkpoint(folder, folder.name)  # snapshots are named by their commit
     raise UserError(f"{flag} {source}: no {' or '.join(_KINDS)} in it; expected {HELP}")
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Check that a folder has a tokenizer. Without one, transformers makes one that knows no word.
+
+    Raises:
+        UserError: It has none.
+    """
+    if not any(file for kind in _TOKENIZERS for file in folder.glob(kind)):
+        raise UserError(f"--weights {folder}: no tokenizer in it; expected {HELP}")
+
+
+@contextmanager
+def loading_tokenizer(folder: Path) -> Iterator[None]:
+    """Turn errors of a tokenizer into one line.
+
+    Raises:
+        UserError: The tokenizer cannot be loaded.
+    """
+    try:
+        yield
+    except Exception as error:  # tokenizers raises no other class
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"--weights {folder}: its tokenizer cannot be loaded ({reason}); download it again") from error
 
 
 def with_weights(checkpoint: Checkpoint, source: str, flag: str = "--weights") -> Checkpoint:

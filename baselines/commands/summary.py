@@ -47,9 +47,9 @@ def outcome_lines(result: RunResult, n_threads: int) -> Iterator[str]:
         result: The run.
         n_threads: Number of threads of the dataset.
     """
-    earlier = f"; an earlier session ranked {result.reused} of them" if result.reused else ""
-    ranked = f"ranked ({result.card.hardware}{earlier})"
-    return _outcome_lines(result.card, len(result.predictions), n_threads, ranked)
+    earlier = f"an earlier session ranked {result.reused} of them" if result.reused else None
+    known = "; ".join(filter(None, (result.card.hardware, earlier)))  # a fused run has no hardware of its own
+    return _outcome_lines(result.card, len(result.predictions), n_threads, f"ranked ({known})" if known else "ranked")
 
 
 def _outcome_lines(card: RunCard, n: int, n_threads: int, ranked: str) -> Iterator[str]:

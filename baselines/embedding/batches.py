@@ -97,9 +97,14 @@ def embed_tokens(
 
     Returns:
         Shape (n, d).
+
+    Raises:
+        ValueError: A text has no tokens, so that no state could stand for it.
     """
     import torch
 
+    if not all(tokens):
+        raise ValueError("an empty text, or one of unknown characters, has no tokens for this model")
     vectors: dict[int, Vectors] = {}
     for batch in by_length(tokens, longest, device):
         ids = torch.full((len(batch.rows), batch.length), pad)

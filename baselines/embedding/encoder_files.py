@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from musicrs_metric.errors import UserError, show
 
-from ..audio_text.checkpoints import find_checkpoint
+from ..audio_text.checkpoints import check_tokenizer, find_checkpoint
 
 Pooling = Literal["mean", "cls", "last"]
 
@@ -58,6 +58,7 @@ def find_encoder(source: str, pooling: Pooling | None = None, max_tokens: int | 
             tokens.
     """
     checkpoint = find_checkpoint(source)
+    check_tokenizer(checkpoint.folder)
     key = checkpoint.revision.removeprefix("sha256:")[:16]
     return read_settings(Encoder(checkpoint.folder, checkpoint.revision, key), pooling, max_tokens)
 
@@ -80,7 +81,7 @@ def read_settings(encoder: Encoder, pooling: Pooling | None, max_tokens: int | N
             f"--weights {folder}: an encoder with a decoder ({show(config.get('model_type'))}); expected an encoder, "
             "or a decoder that embeds"
         )
-    modules = read_json(folder / "modules.json") or []
+    modules = read_json(folder / "modules.json", list)
     kinds = [str(module.get("type", "")).rpartition(".")[2] for module in modules]
     if unknown := [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Normalize")]:
         raise UserError(
@@ -88,7 +89,7 @@ def read_settings(encoder: Encoder, pooling: Pooling | None, max_tokens: int | N
             "of transformer, pooling and normalisation"
         )
     longest = longest_input(config)
-    chosen = max_tokens or default_tokens(folder, longest)
+    chosen = default_tokens(folder, longest) if max_tokens is None else max_tokens
     if not 1 < chosen <= longest:
         raise UserError(f"--max-tokens {chosen}: expected 2 to {longest}, the most that {folder.name} takes")
     prompts = read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
@@ -115,18 +116,25 @@ def default_tokens(folder: Path, longest: int, at_most: int = MAX_TOKENS) -> int
     return min(int(own) if own else longest, longest, at_most)
 
 
-def read_json(path: Path) -> Any:
-    """Read one of the model's files; an empty object if the model has none.
+def read_json(path: Path, kind: type[Any] = dict) -> Any:
+    """Read one of the model's files.
+
+    Args:
+        path: The file.
+        kind: Type of its content, dict or list. An empty one stands for a file that the model lacks.
 
     Raises:
-        UserError: The file is no JSON.
+        UserError: The file is no JSON of this type.
     """
     if not path.is_file():
-        return {}
+        return kind()
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"--weights {path.parent}: {path.name} is not readable ({error}); download it again") from error
+    if not isinstance(values, kind):
+        raise UserError(f"--weights {path.parent}: {path.name} holds {show(values)}; download it again")
+    return values
 
 
 def _own_pooling(folder: Path, modules: list[dict[str, Any]]) -> Pooling:

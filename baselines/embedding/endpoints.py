@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +11,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from musicrs_metric.base.chat import Chat, ChatServer
-from musicrs_metric.errors import UserError, show
+from musicrs_metric.base.chat import Chat, ChatError, ChatServer
+from musicrs_metric.errors import UserError, count
 
 from ..options import flag, option
 from .vector_cache import Vectors
 
+Numbers = npt.NDArray[np.float64]
+
 # Texts per request: text-embeddings-inference takes 32 by default.
 _AT_ONCE = 32
+# Requests without an answer in a row after which the server counts as down.
+_MAX_FAILURES = 10
 
 
 @dataclass(frozen=True)
@@ -32,19 +37,20 @@ class ServerOptions:
     timeout_s: float = option(600.0, "most seconds per attempt at a request", identity=False)
     retries: int = option(6, "attempts after the first one", identity=False)
 
-    def server(self, set_here: Sequence[str] = ()) -> ChatServer:
+    def server(self, local: Sequence[str] = ()) -> ChatServer:
         """Return the server.
 
         Args:
-            set_here: Options that only a model in this process has, and that the user set.
+            local: Options that have an effect on a model in this process only.
 
         Raises:
-            UserError: An option is missing, or has no effect with a server.
+            UserError: An option is missing or out of range, or has no effect with a server.
         """
-        if set_here:
-            raise UserError(
-                f"{flag(set_here[0])}: has no effect with --base-url, where the server decides; leave it out"
-            )
+        if self.retries < 0 or not self.timeout_s > 0:
+            raise UserError("--retries, --timeout-s: expected at least 0, more than 0")
+        for name in local:
+            if getattr(self, name) is not None:
+                raise UserError(f"{flag(name)}: has no effect with --base-url, where the server decides; leave it out")
         if self.base_url is None or not self.model_name:
             raise UserError("--base-url, --model-name: a server needs both; set the URL and the name of its model")
         return ChatServer(
@@ -56,7 +62,37 @@ class ServerOptions:
         )
 
 
-class ServerEmbedder:
+class _Endpoint:
+    """Requests to one server, whose replies hold one item per text."""
+
+    def __init__(self, server: ChatServer) -> None:
+        self._server, self._n_failed = server, 0
+
+    def _ask(self, path: str, body: dict[str, Any], lists: Sequence[str], fields: Sequence[str], n: int) -> Numbers:
+        """Return one number or vector per text, in the order of the texts."""
+        try:
+            reply = self._chat.post(path, body)
+        except ChatError as error:
+            self._n_failed += 1
+            if self._n_failed < _MAX_FAILURES:
+                raise
+            raise UserError(
+                f"{self._server.url}: {_MAX_FAILURES} requests in a row got no answer, the last with: {error}; all "
+                "rankings are kept; fix the server, then run the same command again"
+            ) from None
+        self._n_failed = 0
+        try:
+            return _by_index(reply, lists, fields, n)
+        except ValueError as error:
+            shown = self._server.secret.words(json.dumps(reply))[:200]
+            raise ValueError(f"the server sent {error}; its reply begins {shown}") from None
+
+    @cached_property
+    def _chat(self) -> Chat:
+        return Chat(self._server)
+
+
+class ServerEmbedder(_Endpoint):
     """Embeds texts by /embeddings. Vectors stay in memory: another model may get the same name tomorrow.
 
     Args:
@@ -64,7 +100,7 @@ class ServerEmbedder:
     """
 
     def __init__(self, server: ChatServer) -> None:
-        self._server = server
+        super().__init__(server)
         self._vectors: dict[str, Vectors] = {}
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
@@ -79,18 +115,22 @@ class ServerEmbedder:
         Raises:
             ChatError: A request got no answer.
             ValueError: The server replied with something else than one vector per text.
+            UserError: Several requests in a row got no answer.
         """
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         for start in range(0, len(missing), _AT_ONCE):
             batch = missing[start : start + _AT_ONCE]
             body = {"model": self._server.model, "input": batch, "encoding_format": "float"}
-            rows = _by_index(self._chat.post("/embeddings", body), ("data",), ("embedding",), len(batch))
-            vectors = np.asarray(rows, dtype=np.float64)
+            vectors = self._ask("/embeddings", body, ("data",), ("embedding",), len(batch))
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True) if vectors.ndim == 2 else np.zeros(1)
             if not (np.isfinite(lengths) & (lengths > 0)).all():
                 raise ValueError("the server sent a vector without a finite length")
             self._vectors.update(zip(batch, (vectors / lengths).astype(np.float32), strict=True))
-        return np.stack([self._vectors[text] for text in texts])
+        rows = [self._vectors[text] for text in texts]
+        sizes = sorted({len(row) for row in rows})
+        if len(sizes) > 1:
+            raise ValueError(f"the server sent vectors of {sizes[0]} and of {sizes[1]} numbers")
+        return np.stack(rows)
 
     def save(self) -> None:
         """Close the connection; the next call opens another one."""
@@ -98,12 +138,8 @@ class ServerEmbedder:
             self._chat.close()
             del self._chat
 
-    @cached_property
-    def _chat(self) -> Chat:
-        return Chat(self._server)
 
-
-class ServerScorer:
+class ServerScorer(_Endpoint):
     """Scores pairs by /rerank.
 
     Args:
@@ -112,10 +148,11 @@ class ServerScorer:
     """
 
     def __init__(self, server: ChatServer, api: Literal["cohere", "tei"]) -> None:
-        self._server, self._api = server, api
+        super().__init__(server)
+        self._api = api
         self.revision, self.max_tokens = server.model, None
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Numbers:
         """Score pairs of one query.
 
         Args:
@@ -127,6 +164,7 @@ class ServerScorer:
         Raises:
             ChatError: A request got no answer.
             ValueError: The server replied with something else than one finite score per candidate.
+            UserError: Several requests in a row got no answer.
         """
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):
@@ -136,26 +174,28 @@ class ServerScorer:
                 body |= {"texts": texts, "raw_scores": True}
             else:
                 body |= {"model": self._server.model, "documents": texts, "top_n": len(texts)}
-            reply = self._chat.post("/rerank", body)
-            scores += _by_index(reply, ("results", "data"), ("relevance_score", "score"), len(texts))
+            scores += self._ask("/rerank", body, ("results", "data"), ("relevance_score", "score"), len(texts)).tolist()
         values = np.asarray(scores, dtype=np.float64)
         if values.ndim != 1 or not np.isfinite(values).all():
             raise ValueError("the server sent a score that is no finite number")
         return values
 
-    @cached_property
-    def _chat(self) -> Chat:
-        return Chat(self._server)
 
-
-def _by_index(reply: Any, lists: Sequence[str], fields: Sequence[str], n: int) -> list[Any]:
+def _by_index(reply: Any, lists: Sequence[str], fields: Sequence[str], n: int) -> Numbers:
     """Return one value per text in the order of the texts; servers send them in any order."""
     fields_of = reply if isinstance(reply, dict) else {}
     items = reply if isinstance(reply, list) else next((fields_of[key] for key in lists if fields_of.get(key)), None)
-    values: dict[int, Any] = {}
-    for place, item in enumerate(items if isinstance(items, list) else ()):
-        if isinstance(item, dict):
-            values[item.get("index", place)] = next((item[field] for field in fields if field in item), None)
-    if sorted(values, key=str) != sorted(range(n), key=str) or any(value is None for value in values.values()):
-        raise ValueError(f"the server replied {show(reply)[:200]}, expected one {fields[0]} per text for {n} texts")
-    return [values[index] for index in range(n)]
+    items = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    # Without an index a server's own order would decide, and rerankers send the best first.
+    if len(items) != n or {repr(item.get("index")) for item in items} != set(map(repr, range(n))):
+        raise ValueError(
+            f"{count(len(items), 'item')} for {count(n, 'text')}, expected each index from 0 to {n - 1} once"
+        )
+    ordered = sorted(items, key=lambda item: int(item["index"]))
+    try:
+        values = np.array([next((item[field] for field in fields if field in item), None) for item in ordered])
+    except ValueError:  # lists of different lengths
+        values = np.array(None)
+    if values.dtype.kind not in "iuf":  # also text, which numpy would convert
+        raise ValueError(f"another {fields[0]} than numbers, of one length for all texts")
+    return values.astype(np.float64)

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from musicrs_metric.errors import UserError, show
 
-from ..audio_text.checkpoints import find_checkpoint
+from ..audio_text.checkpoints import check_tokenizer, find_checkpoint
 from ..system import Context
 from .batches import embed_tokens
-from .encoder_files import default_tokens, longest_input, read_json
+from .encoder_files import MAX_TOKENS, default_tokens, longest_input, read_json
 from .text_embedder import load_tokenizer
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class PairScorer:
 
     def __init__(self, source: str, instruction: str | None, max_tokens: int | None, context: Context) -> None:
         checkpoint = find_checkpoint(source)
+        check_tokenizer(checkpoint.folder)
         self.folder, self.revision, self._context = checkpoint.folder, checkpoint.revision, context
         config = read_json(self.folder / "config.json")
         architecture = str((config.get("architectures") or ["none"])[0])
@@ -71,9 +72,8 @@ class PairScorer:
             raise UserError("--instruction: only a Qwen3-Reranker takes one; leave it out")
         self._instruction = INSTRUCTION if instruction is None else instruction
         longest = longest_input(config)
-        self.max_tokens = max_tokens or default_tokens(
-            self.folder, longest, _LONGEST_PROMPT if self._is_qwen3_reranker else 512
-        )
+        at_most = _LONGEST_PROMPT if self._is_qwen3_reranker else MAX_TOKENS
+        self.max_tokens = default_tokens(self.folder, longest, at_most) if max_tokens is None else max_tokens
         self._longest = longest
         if not 8 <= self.max_tokens <= longest:
             raise UserError(f"--max-tokens {self.max_tokens}: expected 8 to {longest}, the most that the model takes")

@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from musicrs_metric.errors import count
+
+from ..audio_text.checkpoints import loading_tokenizer
 from ..system import Context
 from .batches import embed_tokens
 from .encoder_files import Encoder, read_json
@@ -44,6 +48,9 @@ class TextEmbedder:
 
         Returns:
             Shape (n, d): rows of length 1.
+
+        Raises:
+            ValueError: A text has no tokens, or its vector is 0 or not finite.
         """
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         # The key hashes the tokens: a text that is not cut has one vector, whatever the limit.
@@ -62,7 +69,11 @@ class TextEmbedder:
             return normalize(_POOLED[self._encoder.pooling](states, mask), dim=-1)
 
         pad = getattr(self._model.config, "pad_token_id", None) or 0
-        return embed_tokens(tokens, self._encoder.longest, pad, self._context.device, pooled)
+        vectors = embed_tokens(tokens, self._encoder.longest, pad, self._context.device, pooled)
+        n_bad = int((~(np.linalg.norm(vectors, axis=1) > 0.5)).sum())
+        if n_bad:  # never cached
+            raise ValueError(f"the model gave {n_bad} of {count(len(tokens), 'text')} a vector that is 0 or not finite")
+        return vectors
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -79,24 +90,28 @@ class TextEmbedder:
         return load_pretrained(AutoModel, folder, device, torch.float32, ignorable=_UNUSED, allow_surplus=True)
 
 
-def load_tokenizer(folder: Any, max_tokens: int) -> Any:
+def load_tokenizer(folder: Path, max_tokens: int) -> Any:
     """Load the tokenizer of a model, with truncation and without padding.
 
     Args:
         folder: Folder of the model.
         max_tokens: Longer texts are cut.
+
+    Raises:
+        UserError: The tokenizer cannot be loaded.
     """
     config = read_json(folder / "tokenizer_config.json")
     # `AutoTokenizer` wraps this tokenizer and takes seconds to import. With a full cache nothing else loads.
     # Only it adds the start and end tokens that the configuration asks for.
-    if (folder / "tokenizer.json").is_file() and not (config.get("add_eos_token") or config.get("add_bos_token")):
-        from tokenizers import Tokenizer
+    with loading_tokenizer(folder):
+        if (folder / "tokenizer.json").is_file() and not (config.get("add_eos_token") or config.get("add_bos_token")):
+            from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    else:
-        from transformers import AutoTokenizer
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        else:
+            from transformers import AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=max_tokens)
     return tokenizer

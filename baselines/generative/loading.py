@@ -78,6 +78,8 @@ def load_pretrained(
         if type(error).__name__ == "OutOfMemoryError":
             raise
         reason = " ".join(str(error).split())[:200]
+        if isinstance(error, pickle.UnpicklingError):
+            reason = "its .bin file holds more than tensors, or is damaged; expected model.safetensors"
         raise UserError(f"{flag} {folder}: cannot be loaded as {cls.__name__} ({reason})") from error
     return _checked(model, info, folder, ignorable, flag, allow_surplus)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from musicrs_metric.errors import UserError
 
-from ..audio_text.checkpoints import HELP, Checkpoint, find_checkpoint, with_weights
+from ..audio_text.checkpoints import HELP, Checkpoint, check_tokenizer, find_checkpoint, with_weights
 from ..options import option
 from ..run.processes import launched_world
 from ..system import Context, RunFacts
@@ -90,9 +90,7 @@ class TransformersModel(LocalModel):
     def checkpoint(self) -> Checkpoint:
         """Checkpoint with configuration and tokenizer. The weights may not be downloaded yet."""
         checkpoint = find_checkpoint(self.options.weights, weights=False)
-        if not any(file for kind in ("tokenizer.*", "vocab.*") for file in checkpoint.folder.glob(kind)):
-            # transformers would make one that knows no word.
-            raise UserError(f"--weights {checkpoint.folder}: no tokenizer in it; expected {HELP}")
+        check_tokenizer(checkpoint.folder)
         return checkpoint
 
     @property

@@ -20,6 +20,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +35,7 @@ from ..fusion import Method
 
 _FOLDER = Path(__file__).parent
 _TOP = {"name", "description", "method", "weights", "parts"}
+_FOLDER_NAME = re.compile(r"\w[\w-]{0,63}")
 _PART = {"name", "model", "weights", "options", "weight", "modality"}
 
 
@@ -100,6 +103,8 @@ def read_recipe(model: str, arguments: Sequence[str] = ()) -> Recipe:
     except (OSError, ValueError) as error:
         raise UserError(f"--model {model}: cannot be read ({error}); expected a recipe in TOML") from error
     sources = _section(values, "weights", dict, model) if "weights" in values else {}
+    if wrong := [name for name, source in sources.items() if not isinstance(source, str)]:
+        raise UserError(f"{model}: weights holds {wrong[0]} = {show(sources[wrong[0]])}, expected text")
     sources = {**sources, **_replaced(arguments, sources, model)}
     _refuse_unknown(values, _TOP, model)
     method = values.get("method")
@@ -128,19 +133,20 @@ def _part(values: Any, sources: dict[str, str], model: str) -> Part:
         raise UserError(f"{model}: parts holds {show(values)}, expected tables [[parts]]")
     _refuse_unknown(values, _PART, model)
     name, system = _section(values, "name", str, model), _section(values, "model", str, model)
-    if Path(name).name != name or name.startswith("."):
-        raise UserError(f"{model}: part {show(name)}: expected the name of a folder")
-    options = values.get("options", [])
+    options, key = values.get("options", []), values.get("weights")
     weight, modality = values.get("weight", 1.0), values.get("modality")
-    if not isinstance(options, list) or not all(isinstance(word, str) for word in options):
-        raise UserError(f"{model}: part {name}: options is {show(options)}, expected a list of strings")
-    if isinstance(weight, bool) or not isinstance(weight, int | float):
-        raise UserError(f"{model}: part {name}: weight is {show(weight)}, expected a number")
-    if modality is not None and modality not in get_args(Modality):
-        raise UserError(f"{model}: part {name}: modality is {show(modality)}, expected {', '.join(get_args(Modality))}")
-    key = values.get("weights")
-    if key is not None and key not in sources:
-        raise UserError(f"{model}: part {name}: weights is {show(key)}, expected a key of [weights]")
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool) and 0 <= weight < math.inf
+    are_words = isinstance(options, list) and all(isinstance(word, str) for word in options)
+    for is_right, field, value, expected in (
+        (_FOLDER_NAME.fullmatch(name), "name", name, "the name of a folder, of letters, digits, '_' and '-'"),
+        (not is_recipe(system), "model", system, "a system, not a recipe; name the parts of the recipe"),
+        (are_words, "options", options, "a list of strings"),
+        (is_number, "weight", weight, "a number from 0"),
+        (modality is None or modality in get_args(Modality), "modality", modality, ", ".join(get_args(Modality))),
+        (key is None or (isinstance(key, str) and key in sources), "weights", key, "a key of [weights]"),
+    ):
+        if not is_right:
+            raise UserError(f"{model}: part {show(name)}: {field} is {show(value)}, expected {expected}")
     source = ["--weights", sources[key]] if key is not None and sources[key] else []
     return Part(name, system, (*options, *source), float(weight), modality)
 

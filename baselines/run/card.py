@@ -16,7 +16,7 @@ from typing import Any
 import musicrs_metric
 from musicrs_dataset.records import Thread
 from musicrs_metric.base.files import to_json
-from musicrs_metric.errors import UserError, show
+from musicrs_metric.errors import UserError, plain, show
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import RUN_CARD, RunCard, format_run_card
 
@@ -40,6 +40,8 @@ _ADDED = ("match_weights",)
 _PASSING = "passing_settings"
 # Field with their values in earlier sessions.
 _EARLIER = "earlier_settings"
+# Hashes, which mean nothing to a reader, and what they cover.
+_HASHES = {"fingerprint": "pools or labels", "texts": "queries, posts or clips"}
 
 
 def draft_card(system: System, system_name: str, data: Data, name: str | None = None) -> RunCard:
@@ -162,7 +164,12 @@ def differences(earlier: RunCard, now: RunCard) -> Iterator[str]:
     passing = {*earlier.extra.get(_PASSING, ()), *now.extra.get(_PASSING, ())}
     before, after = (_flat(identity(card, passing)) for card in (earlier, now))
     for key in before | after:
-        if before.get(key) != after.get(key):
+        if before.get(key) == after.get(key):
+            continue
+        if key in _HASHES:
+            then = plain(earlier.dataset)
+            yield f"the {_HASHES[key]} of {plain(now.dataset)} are not those that the run ranked (dataset {then})"
+        else:
             yield f"{key} was {show(before.get(key))} and is now {show(after.get(key))}"
 
 

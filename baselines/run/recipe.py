@@ -48,9 +48,9 @@ def run_recipe(
             f"{out}: holds the run {show(read_run_card(out).name)}; name another folder, or remove this one"
         )
     folders = [out / PARTS / part.name for part in recipe.parts]
-    results = [
-        run(plan_of(part, folder), processes, reporter) for part, folder in zip(recipe.parts, folders, strict=True)
-    ]
+    # All parts are planned before the first one runs, so that a mistake in the last one costs no time.
+    plans = [plan_of(part, folder) for part, folder in zip(recipe.parts, folders, strict=True)]
+    results = [run(plan, processes, reporter) for plan in plans]
     if not processes.is_main:
         return None
     card = fuse_runs(

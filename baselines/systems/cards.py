@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.answers.markup import plain
@@ -21,12 +21,12 @@ from musicrs_metric.answers.read import REFUSAL
 from musicrs_metric.base.files import strict_json
 from musicrs_metric.base.jsonl_log import read_log
 from musicrs_metric.base.thinking import without_thinking
-from musicrs_metric.errors import UserError, count, show
+from musicrs_metric.errors import UserError, count, is_unicode, show
 from musicrs_metric.runs.run_card import Reads
 
 from ..options import option
 from ..system import Context, RunFacts
-from .text_encoder import TextEncoder, TextEncoderOptions, filled_in
+from .text_encoder import TextEncoder, TextEncoderOptions
 
 PROMPT = (
     "On r/{subreddit}, people recommend music. One recommendation is: {title}\n\nDescribe this music in one line of at "
@@ -97,13 +97,17 @@ def read_cards(path: Path) -> Iterator[tuple[Key, dict[str, str]]]:
             values = None
         if values is None and line.data.startswith(b"{"):
             continue
-        if isinstance(values, dict) and all(isinstance(values.get(name), str) for name in _FIELDS):
+        if isinstance(values, dict) and all(_is_text(values.get(name)) for name in _FIELDS):
             yield Key(values["subreddit"], values["title"]), values
         else:
             raise UserError(
                 f"{path}, line {line.number}: {show(line.data.decode(errors='replace'))[:80]}; expected an object with "
                 f"the texts {', '.join(_FIELDS)}, as `python -m baselines cards` writes it; remove the line"
             )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and is_unicode(value) and bool(value.strip())
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,6 @@ class Cards(TextEncoder):
             self._warnings.append(f"{count(self._missing, 'title')} without a line of knowledge, embedded alone")
 
     def _names(self, thread: Thread) -> list[str]:
-        prefix = filled_in(self.options.name_prefix or "", thread)
         cards = [self._cards.get(Key(thread.subreddit, name)) for name in thread.candidates]
-        texts = zip(thread.candidates, cards, strict=True)
-        return [f"{prefix}{name}: {card}" if card else prefix + name for name, card in texts]
+        texts = zip(super()._names(thread), cards, strict=True)
+        return [f"{name}: {card}" if card else name for name, card in texts]

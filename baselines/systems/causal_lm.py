@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from musicrs_metric.errors import UserError
 
 from ..audio_text.checkpoint_files import find_checkpoint_file
-from ..audio_text.checkpoints import HELP, Checkpoint, with_weights
+from ..audio_text.checkpoints import HELP, Checkpoint, loading_tokenizer, with_weights
 from ..generative.audio_limits import AudioLimits
 from ..generative.language_model import Logprob, Prompt
 from ..generative.loading import choose_dtype, load_pretrained
@@ -100,7 +100,8 @@ class CausalTextModel(TransformersModel):
         """Tokenizer that pads on the left."""
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(self.folder, padding_side="left", **self._gguf)
+        with loading_tokenizer(self.folder):
+            return AutoTokenizer.from_pretrained(self.folder, padding_side="left", **self._gguf)
 
     def load_model(self) -> Any:
         """Load the weights."""
@@ -150,9 +151,11 @@ class CausalTextModel(TransformersModel):
 
         try:
             config = AutoConfig.from_pretrained(self.folder, trust_remote_code=False, **self._gguf)
-        except (OSError, ValueError, KeyError, ImportError) as error:
+        except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"--weights {self.folder}: no causal language model of transformers ({reason})") from error
+        if any(name.endswith("ForMaskedLM") for name in config.architectures or ()):
+            raise UserError(f"--weights {self.folder}: a masked language model; expected a causal one")
         return config.get_text_config()
 
 

@@ -47,7 +47,10 @@ class Lexical(System):
         names = dict.fromkeys(name for thread in threads for name in thread.candidates)
         self._row = {name: row for row, name in enumerate(names)}
         self._index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
-        self._index.index([words(name) for name in names], show_progress=False)
+        documents = [words(name) for name in names]
+        self._has_words = any(documents)  # bm25s cannot index titles such as "A" and "B" alone
+        if self._has_words:
+            self._index.index(documents, show_progress=False)
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Rank by BM25."""
@@ -55,5 +58,5 @@ class Lexical(System):
 
     def _by_words(self, task: Task) -> Prediction:
         query = list(dict.fromkeys(words(query_of(task.thread))))
-        scores = self._index.get_scores(query) if query else np.zeros(len(self._row))
+        scores = self._index.get_scores(query) if query and self._has_words else np.zeros(len(self._row))
         return task.by_score([scores[self._row[name]] for name in task.thread.candidates])

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from musicrs_metric.errors import UserError
 
-from ..embedding.encoder_files import Encoder
+from ..embedding.encoder_files import Encoder, read_settings
 from ..embedding.minilm_weights import HELP, MODEL_ID, find_minilm
 from ..options import option
 from ..system import Context, Declaration
@@ -67,7 +67,5 @@ class MiniLM(TextEncoder):
         options: MiniLMOptions = self.options
         if options.base_url is not None or options.model_name is not None:
             raise UserError("--base-url, --model-name: minilm runs in this process; use text_encoder for a server")
-        encoder = find_minilm(options.weights).encoder(options.max_tokens or MAX_TOKENS)
-        if not 1 < encoder.max_tokens <= encoder.longest:
-            raise UserError(f"--max-tokens {encoder.max_tokens}: expected 2 to {encoder.longest}")
-        return encoder._replace(pooling=options.pooling or encoder.pooling)
+        max_tokens = MAX_TOKENS if options.max_tokens is None else options.max_tokens
+        return read_settings(find_minilm(options.weights).encoder(max_tokens), options.pooling or "mean", max_tokens)

@@ -8,18 +8,17 @@ names nothing. The errors differ from those of encoders that read the query, so 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import numpy as np
 
 from musicrs_dataset.records import Thread
 from musicrs_metric.runs.predictions import Prediction
 
-from ..system import Context, Declaration, RunFacts, System, Task
-from .text_encoder import EncoderOptions, check_fields, chosen_encoder, filled_in, make_embedder
+from ..embedding.encoder_system import EncoderSystem, filled_in
+from ..system import Declaration, Task
 
 
-class Named(System):
+class Named(EncoderSystem):
     """Ranks by the likeness to the titles that the asker named."""
 
     declaration = Declaration(
@@ -31,25 +30,10 @@ class Named(System):
         needs=("torch", "transformers", "accelerate"),
         open_weights=True,
     )
-    Options: ClassVar[type[Any]] = EncoderOptions
-
-    def __init__(self, options: EncoderOptions, context: Context) -> None:
-        super().__init__(options, context)
-        self.declaration, self._encoder = chosen_encoder(self.declaration, options)
-        self._embed = make_embedder(options, self._encoder, context)
-        check_fields(name_prefix=options.name_prefix)
-
-    def run_facts(self) -> RunFacts:
-        """Return the revision of the weights."""
-        return RunFacts(model_revision=self._encoder.revision)
 
     def rank(self, batch: Sequence[Task]) -> list[Prediction]:
         """Rank each pool."""
         return [self._rank(task) for task in batch]
-
-    def close(self) -> None:
-        """Save the vectors."""
-        self._embed.save()
 
     def _rank(self, task: Task) -> Prediction:
         thread: Thread = task.thread
@@ -57,6 +41,6 @@ class Named(System):
         if not named:
             return task.by_score(np.zeros(len(thread.candidates)))
         prefix = filled_in(self.options.name_prefix or "", thread)
-        vectors = self._embed([prefix + name for name in (*thread.candidates, *named)])
+        vectors = self._embed([*self._names(thread), *(prefix + name for name in named)])
         pool, asked = np.split(vectors, [len(thread.candidates)])
         return task.by_score(np.einsum("nd,md->nm", pool, asked, dtype=np.float64).max(axis=1))

@@ -17,11 +17,11 @@ from musicrs_metric.runs.predictions import Prediction
 
 from ..audio_text.checkpoints import HELP
 from ..data import query_of
+from ..embedding.encoder_system import check_fields, filled_in
 from ..embedding.endpoints import ServerOptions, ServerScorer
 from ..embedding.pair_scorer import INSTRUCTION, PairScorer
 from ..options import option
 from ..system import Context, Declaration, RunFacts, System, Task
-from .text_encoder import check_fields, filled_in
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,12 @@ class Reranker(System):
 
     def __init__(self, options: RerankerOptions, context: Context) -> None:
         super().__init__(options, context)
-        check_fields(query_prefix=options.query_prefix, name_prefix=options.name_prefix)
+        check_fields({"query_prefix": options.query_prefix, "name_prefix": options.name_prefix})
+        self.failures_are_temporary = options.base_url is not None
+        check_fields({"instruction": options.instruction}, known=())
         self._scorer: PairScorer | ServerScorer
         if options.base_url is not None or options.model_name is not None:
-            names = ("weights", "instruction", "max_tokens")
-            server = options.server([name for name in names if getattr(options, name) is not None])
+            server = options.server(("weights", "instruction", "max_tokens"))
             self._scorer = ServerScorer(server, options.api)
             self.declaration = replace(self.declaration, model_id=server.model, open_weights=None)
             return

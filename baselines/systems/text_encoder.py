@@ -22,11 +22,9 @@ A subreddit with a single thread has no other query, and its own would leave not
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,30 +35,14 @@ from musicrs_metric.errors import UserError, count
 from musicrs_metric.runs.predictions import Prediction
 from musicrs_metric.runs.run_card import Reads
 
-from ..audio_text.checkpoints import HELP
 from ..data import query_of
-from ..embedding.encoder_files import Encoder, Pooling, find_encoder
-from ..embedding.endpoints import ServerEmbedder, ServerOptions
+from ..embedding.encoder_system import EncoderOptions, EncoderSystem, filled_in
 from ..embedding.similarity import rank_by_similarity
-from ..embedding.text_embedder import TextEmbedder
 from ..options import option
-from ..system import Context, Declaration, RunFacts, System, Task
+from ..system import Context, Declaration, Task
 
 Subtract = Literal["nothing", "request", "subreddit", "all"]
 REQUEST = "Can you recommend some music from r/{subreddit}?"
-_FIELD = re.compile(r"\{(\w*)\}")
-
-
-@dataclass(frozen=True)
-class EncoderOptions(ServerOptions):
-    """Options of every system that embeds texts with an encoder of the user's choice."""
-
-    weights: str | None = option(None, f"{HELP}; required, unless --base-url names a server")
-    pooling: Pooling | None = option(  # noqa: RUF009
-        None, "vector of a text: mean, cls or last state; [the model's own]"
-    )
-    max_tokens: int | None = option(None, "most tokens of a text; [the model's own, at most 512]")
-    name_prefix: str | None = option(None, "text before each candidate, with {genre} and {subreddit}; [none]")
 
 
 @dataclass(frozen=True)
@@ -88,7 +70,7 @@ class TextEncoderOptions(EncoderOptions):
             raise UserError("--request: needs --subtract request; set it as well")
 
 
-class TextEncoder(System):
+class TextEncoder(EncoderSystem):
     """Ranks by the likeness of query and candidate, less a subtraction."""
 
     declaration = Declaration(
@@ -105,34 +87,20 @@ class TextEncoder(System):
     subtract: ClassVar[Subtract] = "subreddit"
 
     def __init__(self, options: Any, context: Context) -> None:
-        super().__init__(options, context)
         options.check()
+        super().__init__(options, context)
         self._subtract: Subtract = options.subtract or self.subtract
-        self._encoder = self.find_encoder()
-        self._embed = make_embedder(options, self._encoder, context)
         self._prefix = options.query_prefix or ""
         if options.instruction is not None:
             self._prefix = f"Instruct: {options.instruction}\nQuery: "
         self._means: dict[str, npt.NDArray[np.float64]] = {}
         self._warnings: list[str] = []
-        check_fields(name_prefix=options.name_prefix, query_prefix=self._prefix, request=options.request)
-
-    def find_encoder(self) -> Encoder:
-        """Find the model and read its settings."""
-        self.declaration, encoder = chosen_encoder(self.declaration, self.options)
-        return encoder
+        self._request = REQUEST if options.request is None else options.request
 
     @property
     def reads(self) -> Reads:
         """Data of other threads: their queries, for a mean."""
         return "pools" if self._subtract in ("subreddit", "all") else "thread"
-
-    def run_facts(self) -> RunFacts:
-        """Return the revision of the weights, and the settings that come from the model's files."""
-        encoder = self._encoder
-        local = {"pooling": encoder.pooling, "max_tokens": encoder.max_tokens}
-        extra = {"encoder": local} if self.options.base_url is None else {}
-        return RunFacts(model_revision=encoder.revision, extra=extra)
 
     def describe_run(self, thread: Thread, batch_size: int) -> list[str]:  # noqa: ARG002
         """Return the texts of the first thread as the model gets them."""
@@ -195,72 +163,14 @@ class TextEncoder(System):
         warnings, self._warnings = self._warnings, []
         return warnings
 
-    def close(self) -> None:
-        """Save the vectors."""
-        self._embed.save()
-
     def _query(self, thread: Thread) -> str:
         return filled_in(self._prefix, thread) + query_of(thread)
 
     def _generic(self, thread: Thread) -> str:
-        return filled_in(self._prefix + (self.options.request or REQUEST), thread)
-
-    def _names(self, thread: Thread) -> list[str]:
-        prefix = filled_in(self.options.name_prefix or "", thread)
-        return [prefix + name for name in thread.candidates]
+        return filled_in(self._prefix + self._request, thread)
 
     def _hints(self) -> list[str]:
         if self._prefix or self.options.name_prefix or not self._encoder.prompts:
             return []
         named = ", ".join(f"{name} {text!r}" for name, text in self._encoder.prompts.items())
         return [f"the model's files name prefixes, and this run uses none: {named}; see --query-prefix, --name-prefix"]
-
-
-def chosen_encoder(declaration: Declaration, options: EncoderOptions) -> tuple[Declaration, Encoder]:
-    """Find the encoder that the options name.
-
-    Args:
-        declaration: Declaration of the system.
-        options: Options of the system.
-
-    Returns:
-        The declaration for this model, and the model.
-
-    Raises:
-        UserError: No model is named, or it cannot be used.
-    """
-    if options.model_name is not None or options.base_url is not None:
-        set_here = [flag for flag in ("weights", "pooling", "max_tokens") if getattr(options, flag) is not None]
-        server = options.server(set_here)
-        declaration = replace(declaration, model_id=server.model, open_weights=None, licence=None)
-        return declaration, Encoder(Path(), server.model, "")
-    if not options.weights:
-        raise UserError(f"--weights: missing; expected {HELP}, such as sentence-transformers/all-mpnet-base-v2")
-    encoder = find_encoder(options.weights, options.pooling, options.max_tokens)
-    declaration = declaration.for_weights(options.weights)
-    if declaration.model_id is None:  # a folder
-        declaration = replace(declaration, model_id=Path(options.weights).resolve().name)
-    return declaration, encoder
-
-
-def make_embedder(options: EncoderOptions, encoder: Encoder, context: Context) -> TextEmbedder | ServerEmbedder:
-    """Return the embedder of the model that `chosen_encoder` found, or of the server."""
-    return ServerEmbedder(options.server()) if options.base_url is not None else TextEmbedder(encoder, context)
-
-
-def filled_in(template: str, thread: Thread) -> str:
-    """Replace {genre} and {subreddit} in a text."""
-    return template.replace("{genre}", thread.genre).replace("{subreddit}", thread.subreddit)
-
-
-def check_fields(**templates: str | None) -> None:
-    """Refuse a text with another field than {genre} and {subreddit}, which would be embedded as it is.
-
-    Raises:
-        UserError: A text has one.
-    """
-    for name, text in templates.items():
-        for field in _FIELD.findall(text or ""):
-            if field not in ("genre", "subreddit"):
-                flag = name.replace("_", "-")
-                raise UserError(f"--{flag}: holds {{{field}}}; expected {{genre}} or {{subreddit}}, or no field")

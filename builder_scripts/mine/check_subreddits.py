@@ -33,7 +33,7 @@ def missing_subreddits(mining: Mining, mined: Mined, *, named: bool) -> Iterator
     missing = [name for name in mining.parameters["subreddits"] if name not in subreddits]
     if not missing or (subreddits and not named):
         return
-    present = sorted(subreddits | _at_the_beginning(Path(report.path) for report in mined.reports))
+    present = sorted((subreddits | _at_the_beginning(Path(report.path) for report in mined.reports)) - set(missing))
     begin = f"they begin with posts of {some(present) or 'none'}"
     if not named:
         yield f"no row of any subreddit of the paper is in the dumps; {begin}"

@@ -38,7 +38,7 @@ def mine(work: WorkFolder, options: MineOptions) -> None:
     others = unnamed(options.dumps)
     if others:
         names = some([path.name for path in others], 3)
-        console.print(f"skipped {names}: the name says neither submissions nor comments; expected {NAMES}")
+        console.print(f"skipped {names}: expected {NAMES}")
     todo = [job.dump for job in mining.jobs]
     workers = options.workers or default_workers(todo)
     if mining.done:

@@ -30,6 +30,8 @@ _NAME = re.compile(
     r"(?i)(?:(?P<submissions>rs_.*|.*_(?:submissions|posts))|(?P<comments>rc_.*|.*_comments))(?: ?\(\d+\))?"
     r"(?:\.jsonl|\.ndjson)?(?:\.zst)?"
 )
+# Names of dumps in another compression or format, or that a download has not finished.
+_OTHER_FORM = re.compile(r"(?i)(?:r[sc]_\d{4}.*|.*_(?:submissions|posts|comments))\.[\w!.]+")
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,13 @@ def find_dumps(places: Sequence[Path]) -> list[Dump]:
 
 
 def unnamed(places: Sequence[Path]) -> list[Path]:
-    """Find the files in folders that `mine` skips, because their names give no kind."""
-    return [path for place in places if place.is_dir() for path in _listed(place) if _kind_of(path) is None]
+    """Find the files in folders that `mine` skips: their names give no kind, or they have another form."""
+    files = (path for place in places if place.is_dir() for path in sorted(place.rglob("*")) if path.is_file())
+    return [
+        path
+        for path in files
+        if _kind_of(path) is None and (path.suffix.lower() in _SUFFIXES or _OTHER_FORM.fullmatch(path.name))
+    ]
 
 
 def _files(place: Path) -> Iterable[Path]:

@@ -13,6 +13,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from musicrs_metric.errors import show
+
 from ..manifest import Counts, FileHash, hash_file
 from ..parquet import ROWS_PER_GROUP, replacing_parquet
 from .authors import Pseudonyms
@@ -27,6 +29,7 @@ _GROUP_BYTES = 1 << 25  # of lines, so that long texts do not pile up either
 _BROKEN_SHARE = 0.001
 _BROKEN_FEW = 100
 _MALFORMED_SHARE = 0.5
+_FIRST_LINES = 100  # none of them is a line of a dump: the file is something else
 _DENSE = 0.5  # share of wanted lines from which on searching for them saves nothing
 
 
@@ -99,6 +102,7 @@ class _Mining:
         self._wanted = re.compile(rb'"subreddit"\s*:\s*"(?i:' + names + rb')"')
         self._make_row, self._authors = MAKE_ROW[job.dump.kind], Pseudonyms(job.salt)
         self.damage = ""
+        self._beginning = b""
         self.withdrawn = Counter[str]()
         self.raw_bytes = self.repaired = 0
         self._seen = self._tried = self._kept = self._broken = self._malformed = self._elsewhere = 0
@@ -130,6 +134,7 @@ class _Mining:
         dense = False
         try:
             for start, block in self._lines.blocks():
+                self._beginning = self._beginning or block
                 self.raw_bytes += len(block)
                 n, unwanted_before, tried_before = count_lines(block), self._elsewhere, self._tried
                 self._seen += n
@@ -189,6 +194,9 @@ class _Mining:
                 f"holds {self._malformed:,} malformed lines among {self._tried:,} of the wanted subreddits; does its "
                 "name say submissions where it holds comments, or the other way round?"
             )
+        if not self.damage and not self._kept + self._malformed and not _is_dump(self._beginning):
+            start = self._beginning[:40].decode("utf-8", "replace")
+            self.damage = f"is no dump: expected one JSON object per line with its subreddit, found {show(start)}"
         left_out = {
             "other_subreddit": self._seen - self._tried + self._elsewhere,  # and broken lines that name no wanted one
             "broken": self._broken,
@@ -198,6 +206,13 @@ class _Mining:
         }
         seen = self._seen + self._lines.too_long + self._lines.cut
         return Counts(seen, self._kept, {reason: n for reason, n in left_out.items() if n})
+
+
+def _is_dump(beginning: bytes) -> bool:
+    """Return True if a file begins with a line of a dump, or is empty."""
+    lines = [line for line in beginning.split(b"\n", _FIRST_LINES)[:_FIRST_LINES] if line.strip()]
+    values = [parse(line) or repair(line) for line in lines]
+    return not values or any(isinstance(value.get("subreddit"), str) for value in values if value)
 
 
 def _table(dump: str, rows: list[Row], schema: Any) -> Any:

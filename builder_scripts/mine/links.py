@@ -42,12 +42,16 @@ def find_links(*texts: object) -> list[FoundLink]:
         [FoundLink(video_id='jNQXAC9IVRw', start_s=5.0, url='https://youtu.be/jNQXAC9IVRw?t=5')]
     """
     links: dict[str, FoundLink] = {}
+    known: set[str] = set()  # a link often is in the text and in the field for it
     for text in texts:
         if not isinstance(text, str):
             continue
         for word in _words_with_host(text):
             for piece in _BETWEEN.split(word):
-                video = find_video(piece) if len(piece) >= _SHORTEST and _has_host(piece) else None
+                if len(piece) < _SHORTEST or piece in known or not _has_host(piece):
+                    continue
+                known.add(piece)
+                video = find_video(piece)
                 if video is not None and video[0] not in links:
                     links[video[0]] = FoundLink(*video, whole_characters(piece))
     return list(links.values())

@@ -58,6 +58,20 @@ def seconds(value: object) -> int | None:
     return None
 
 
+def is_missing(value: object) -> bool:
+    """Return True for null. Tables with gaps write it as an empty text, as the word, or as NaN."""
+    if isinstance(value, str):
+        return value.strip().lower() in ("", "null", "none", "nan")
+    return value is None or value != value  # NaN is not equal to itself
+
+
+def flag(value: object) -> bool | None:
+    """Read a truth value, which tables write as a number or a text. None for other values."""
+    if isinstance(value, bool) or value is None:
+        return value
+    return {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}.get(str(value).lower())
+
+
 def base36(number: int) -> str:
     """Write a number of 0 or more as Reddit writes ids."""
     digits = ""
@@ -69,7 +83,7 @@ def base36(number: int) -> str:
 
 def _seconds_of_date(text: str) -> int | None:
     try:
-        date = datetime.fromisoformat(text)
+        date = datetime.fromisoformat(text.removesuffix(" UTC"))
     except ValueError:
         return None
     return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())

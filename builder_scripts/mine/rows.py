@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from .authors import Pseudonyms, is_bot
 from .dumps import Kind
 from .links import find_links
-from .parsing import FIRST_POST, base36, plain_text, seconds, whole_number
+from .parsing import FIRST_POST, base36, flag, is_missing, plain_text, seconds, whole_number
 from .withdrawals import withdrawal
 
 # Raise it when rows change, so that dumps mined before are mined again. 2: all signs of a withdrawal are read.
-VERSION = 2
+# 3: more notices, and the nulls, numbers and truth values of tables.
+VERSION = 3
 
 Line = Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -21,7 +23,7 @@ WITHDRAWN = 6  # place of the sign in a row without `dump` and `at`
 _ABSENT = object()
 _PREFIXES = ("t1_", "t3_")
 _INT64 = 1 << 63
-_LONGEST_ID = 8  # more digits than that are a number, not an id of digits alone
+_NUMBER = re.compile(r"\d{9,}(?:\.0+)?")  # fewer digits may be an id of digits alone
 
 
 def bronze_schema(kind: Kind) -> Any:
@@ -106,10 +108,9 @@ def comment_row(line: Line, authors: Pseudonyms) -> Row | None:
     body = plain_text(line.get("body"))
     stripped = body.strip()
     sign = withdrawal(line, stripped)
-    said, stickied = line.get("is_submitter"), line.get("stickied") is True
     return (
         *_common(line, created, sign, authors), name, thread, parent, "" if sign else body,
-        0 if sign else len(stripped), said if isinstance(said, bool) else None, stickied,
+        0 if sign else len(stripped), flag(line.get("is_submitter")), flag(line.get("stickied")) is True,
     )  # fmt: skip
 
 
@@ -129,9 +130,9 @@ def _common(line: Line, created: int, sign: str | None, authors: Pseudonyms) -> 
 
 def _is_comment(line: Line) -> bool:
     """Tell a comment that strayed into a file of submissions, where it could take the place of a post of its id."""
-    for field in ("link_id", "parent_id"):
+    for field in ("link_id", "parent_id"):  # a table with columns for both kinds has empty ones
         value = line.get(field)
-        if value is not None and value == value:  # NaN, where a table has columns for both kinds
+        if value is not None and not is_missing(value):
             return True
     return isinstance(line.get("body"), str) and not isinstance(line.get("title"), str)
 
@@ -155,15 +156,16 @@ def _number(value: object) -> object:
 
     Tables with gaps turn such a number into a float or a text.
     """
-    is_text = isinstance(value, str) and len(value) > _LONGEST_ID and value.isdecimal()
-    if is_text or (isinstance(value, float) and value.is_integer()):
-        value = int(value)  # type: ignore[call-overload]
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = int(value.partition(".")[0])
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
     return base36(value) if type(value) is int and 0 < value < _INT64 else value
 
 
 def _parent(value: object, thread: str) -> str | None:
     """Name the parent of a comment; in files of 2022 and 2023 it is null for the post."""
-    if value is None or value != value:  # NaN
+    if value != "" and is_missing(value):
         return thread
     value = _number(value)
     if not isinstance(value, str):

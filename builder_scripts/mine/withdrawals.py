@@ -16,13 +16,16 @@ from typing import Any
 
 import orjson
 
+from .parsing import is_missing
+
 MARKER, NOTICE, DELETED_LATER, REMOVAL_TYPE = "marker", "notice", "was_deleted_later", "removal_type"
+_MARKS = (DELETED_LATER, REMOVAL_TYPE, "was_initially_deleted")
+_MARK_COLUMNS = frozenset(prefix + mark for prefix in ("", "_meta.") for mark in _MARKS)
 
 # Fields that are null, false or empty unless a text was withdrawn.
-_FIELDS = ("removed_by_category", "removed_by", "banned_by", "banned_at_utc", "removal_reason")
-_NOTHING = frozenset({"", "0", "false", "none", "null", "nan"})
+_FIELDS = ("removed_by_category", "removed_by", "banned_by", "banned_at_utc", "removal_reason", "removed", "spam")
 
-_LONGEST = 400  # characters of a notice
+_LONGEST = 800  # characters of a notice
 _MARKERS = frozenset({"[deleted]", "[removed]"})
 _OPENING, _CLOSING = "[(<{【〔〖「『«", "])>}】〕〗」』»"
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
@@ -30,7 +33,7 @@ _EMPHASIS = " \t\r\n*~`\"'#^.!"
 # Nearly all texts skip the search by these tests: the beginning of a notice, and the signs before a bracket.
 _BEGINNINGS = frozenset(
     ("this", "your", "the ", "user", "post", "comm", "cont", "subm", "thre", "text", "repl", "mess", "body", "titl",
-     "acco", "dele", "remo", "reda", "over", "take")
+     "acco", "dele", "remo", "reda", "over", "take", "sorr", "in r", "due ", "purs", "redd", "mode", "admi")
 )  # fmt: skip
 _BEFORE = frozenset("[(<{【〔〖「『«［（｛〈《&\\*_~`\"'>#^.! \u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _IGNORED = re.compile("[\\\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -38,21 +41,36 @@ _WORD = (
     "deleted|removed|redacted|erased|withdrawn|withheld|taken down|unavailable|overwritten|scrubbed|purged|wiped|"
     "gelöscht|entfernt|supprimée?|eliminad[oa]|borrad[oa]|removid[oa]|apagad[oa]|excluíd[oa]|rimoss[oa]|eliminat[oa]|"
     "cancellat[oa]|verwijderd|usunięt[eyoa]|удалено|удал[её]н|видалено|silindi|kaldırıldı|borttagen|slettet|poistettu|"
-    "削除済み|削除されました|已删除|已刪除|삭제됨|삭제된 댓글"
+    "削除済み|(?:.{0,8}は)?削除されました|已删除|已刪除|삭제됨|삭제된 댓글"
 )
+_THING = "post|comment|content|submission|thread|text|reply|message"
 _SUBJECT = (
-    r"(?:(?:this|your|the|user) )?(?:post|comment|content|submission|thread|text|reply|message|body|title|account)?"
+    rf"(?:(?:this|your|the|user) )?(?:{_THING}|body|title|account|data)?"
     r" ?(?:(?:has|have|been|was|were|is|automatically|permanently|temporarily) )*"
 )
 _ENCLOSED = re.compile(
-    rf"{_SUBJECT}(?:{_WORD})(?: (?:user|account)| ?[:–—-].*"
-    r"| (?:by|in|on|for|due|because|at|under|per|as|after|pursuant|following|too)\b.*)?"
+    rf"{_SUBJECT}(?:{_WORD})(?: (?:user|account)| ?[:–—-].*|\] ?\[(?:deleted|removed)"
+    r"|, (?:along|and|as|because|due|for)\b.*"
+    r"| (?:by|in|on|for|due|because|at|under|per|as|after|pursuant|following|too|along)\b.*"
+    r"| (?:par|von|vom|durch|por|pelo|pela|dal?|dall'\w+|door|av|af|przez|модератор\w*|автор\w*|пользовател\w*)\b.*)?"
+    rf"|(?:user|author|moderators?|admins?|reddit) (?:deleted|removed) (?:this|the|their) (?:{_THING}).*"
+    r"|(?:dmca|copyright|legal|gdpr) (?:takedown|removal|request|notice)|(?:user|account) suspended"
+)
+# Sentences without a bracket name who removed what. People also write about removed songs.
+_BY = (
+    r"by (?:the )?(?:reddit|mods?|moderators?|moderation|auto-?mod\w*|admins?|user|author|poster|op|anti-evil|legal|"
+    r"person who|(?:an? )?(?:open[- ]source )?script)\b"
 )
 _PLAIN = re.compile(
-    rf"{_SUBJECT}(?:deleted|removed|redacted|overwritten|taken down)(?: (?:"
-    r"by (?:the )?(?:reddit|mods?|moderators?|moderation|auto-?mod\w*|admins?|user|author|poster|op|anti-evil|legal)"
+    rf"{_SUBJECT}(?:deleted|removed|redacted|overwritten|taken down)(?: (?:{_BY}"
     r"|in (?:response|protest|accordance)|on account|due to|for (?:violat|breaking)|under |pursuant|at the request"
     r")[^:\n\"\d]{0,120})?"
+    rf"|(?:sorry,? |(?:in response to|due to|pursuant to) [^:\n\"\d]{{3,80}}[, ])this (?:{_THING}) (?:was|is|has been) "
+    rf"(?:deleted|removed|taken down)(?: {_BY}[^:\n\"\d]{{0,60}})?"
+    rf"|(?:(?:the )?(?:moderators?|mods|admins)|reddit) (?:has |have )?(?:deleted|removed) this (?:{_THING})"
+    r"|(?:this )?(?:comment|post)(?: has been| was)? overwritten by "
+    r"(?:an open[- ]source script to protect|power delete).*",
+    re.DOTALL,
 )
 
 
@@ -80,15 +98,22 @@ def withdrawal(line: Mapping[str, Any], *texts: str) -> str | None:
         or get("banned_by")
         or get("banned_at_utc")
         or get("removal_reason")
+        or get("removed")
+        or get("spam")
     ):
         for field in _FIELDS:
             value = get(field)
             if value and _says(value):
                 return field
-    if line.get("collapsed_reason_code") == "DELETED":
+    if get("collapsed_reason_code") == "DELETED":
         return "collapsed_reason_code"
-    meta = line.get("_meta")
-    return _sign_of_meta(meta) if meta else None
+    meta = get("_meta")
+    if meta:
+        return _sign_of_meta(meta)
+    # Tables have a column per mark, perhaps with the name of the object before it.
+    if line.keys().isdisjoint(_MARK_COLUMNS):
+        return None
+    return _sign_of_meta({name.rpartition(".")[2]: line[name] for name in _MARK_COLUMNS & line.keys()})
 
 
 def text_sign(text: str) -> str | None:
@@ -108,7 +133,7 @@ def text_sign(text: str) -> str | None:
     if text in _MARKERS:
         return MARKER
     inner, enclosed = _bare(text)
-    if (_ENCLOSED if enclosed else _PLAIN).fullmatch(inner) is None:
+    if _PLAIN.fullmatch(inner) is None and not (enclosed and _ENCLOSED.fullmatch(inner)):
         return None
     return MARKER if enclosed and inner in ("deleted", "removed") else NOTICE
 
@@ -126,12 +151,14 @@ def _bare(text: str) -> tuple[str, bool]:
 
 def _says(value: object) -> bool:
     """Return True for a field that is set. Exports of dumps write null, false and 0 as text, too."""
-    return value == value and str(value).strip().lower() not in _NOTHING  # NaN is not equal to itself
+    return not is_missing(value) and str(value).strip().lower() not in ("0", "0.0", "false")
 
 
 def _sign_of_meta(meta: object) -> str | None:
     if isinstance(meta, str):
         meta = _meta_of_text(meta)
+    if isinstance(meta, list) and meta:
+        meta = meta[-1]
     if not isinstance(meta, Mapping):
         return None
     if _says(meta.get("was_deleted_later")):
@@ -145,5 +172,5 @@ def _meta_of_text(text: str) -> object:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        pairs = re.findall(r"(was_deleted_later|removal_type|was_initially_deleted)\W{1,6}([\w ]+)", text)
+        pairs = re.findall(rf"({'|'.join(_MARKS)})\W{{1,6}}([\w ]+)", text)
         return {name: value.strip() for name, value in pairs}

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,10 @@ def check(config: RunConfig) -> list[str]:
 
 
 def _genres(config: RunConfig) -> Iterable[str]:
-    from ..refine.genres import genre_table, require_genres
+    from ..refine.genres import genre_table, macro_table, require_genres
 
     genres = genre_table(config.refine.genres, "refine.genres")
+    macro_table(config.refine.macro_genres, genres, "refine.macro_genres")
     require_genres(config.mine.subreddits, genres, "refine.genres: {{{}: GENRE}}")
     return ()
 
@@ -74,9 +76,13 @@ def _options(config: RunConfig) -> Iterator[str]:
 
 
 def _inputs(config: RunConfig) -> Iterator[str]:
-    from ..mine.dumps import find_dumps
+    from ..mine.dumps import NAMES, find_dumps
 
     yield from _faults_of(find_dumps, config.mine.dumps)
+    with suppress(UserError):  # already reported
+        kinds = {dump.kind for dump in find_dumps(config.mine.dumps)}
+        for kind in sorted({"submissions", "comments"} - kinds):
+            yield f"mine.dumps: found no dump of {kind}, expected dumps of submissions and of comments ({NAMES})"
     for name, path in (("audio.cookies", config.audio.cookies), ("release.takedown", config.release.takedown)):
         if path is not None and not path.is_file():
             yield f"{name} {path}: no such file"
@@ -194,8 +200,11 @@ def _notes(config: RunConfig) -> Iterator[str]:
     from ..refine.genres import genre_table, new_genres
 
     new = new_genres(config.mine.subreddits, genre_table(config.refine.genres, "refine.genres"))
-    if new:
-        yield f"{some(new)}: new genres; scores by macro-genre count them as `other`"
+    if without := [genre for genre in new if genre not in config.refine.macro_genres]:
+        yield (
+            f"{some(without)}: new genres without a macro-genre; scores by macro-genre count them as `other` "
+            f"(refine.macro_genres: {{{without[0]}: MM}} states one)"
+        )
     if not config.annotate.skip and config.annotate.labels is None and not Work(config.work).labels.is_file():
         yield "the run stops for annotators after `audio`; `annotate: {skip: true}` releases what the models made"
 

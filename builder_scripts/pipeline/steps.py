@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from musicrs_metric.base.progress import say
-from musicrs_metric.errors import UserError
+from musicrs_metric.errors import UserError, some
 
 from ..layout import Work
 from ..manifest import StageManifest
@@ -94,11 +94,13 @@ def steps(config: RunConfig, console: Console) -> Iterator[Step]:
 
 def _mine(config: RunConfig, work: Work, console: Console) -> StageResult:
     from ..mine.check_subreddits import missing_subreddits
-    from ..mine.dumps import find_dumps
+    from ..mine.dumps import NAMES, find_dumps, unnamed
     from ..mine.run import Mining, run_with_progress
 
     options = config.mine
     mining = Mining(find_dumps(options.dumps), work, options.subreddits)
+    if skipped := unnamed(options.dumps):
+        say(console, f"skipped {some([path.name for path in skipped], 3)}: expected {NAMES}")
     mined = run_with_progress(mining, options.workers, options.executor, options.master, console)
     if mined.damaged:
         first, *others = mined.damaged

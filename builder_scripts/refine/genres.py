@@ -1,4 +1,4 @@
-"""Genre of each subreddit: the genres of the paper, and those that the user adds."""
+"""Genre of each subreddit and macro-genre of each genre: those of the paper, and those that the user adds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES, genre_fault
+from musicrs_metric.base.genres import GENRE_OF_SUBREDDIT, GENRES, MACRO_GENRES, MACRO_OF_GENRE, genre_fault
 from musicrs_metric.errors import UserError, plain, show, some
 
 _SUBREDDIT = re.compile(r"[a-z0-9_.-]{2,50}")
@@ -50,6 +50,39 @@ def genre_table(further: Mapping[str, str], where: str) -> dict[str, str]:
             raise UserError(f"{where}: found the genres {show(other)} and {show(genre)}; write one of them throughout")
         genres[subreddit] = genre
     return genres
+
+
+def macro_table(further: Mapping[str, str], genres: Mapping[str, str], where: str) -> dict[str, str]:
+    """Check the macro-genres of new genres.
+
+    Args:
+        further: Macro-genre by new genre. A macro-genre may be new.
+        genres: See `genre_table`.
+        where: The setting, for messages.
+
+    Returns:
+        The same macro-genres.
+
+    Raises:
+        UserError: A genre is not a new genre of a subreddit, a name cannot be that of a macro-genre, or two spellings
+            may mean one macro-genre.
+    """
+    spelling: dict[str, str] = {}
+    for genre, macro in further.items():
+        if genre in GENRES:
+            raise UserError(f"{where}: {genre} has the macro-genre {MACRO_OF_GENRE[genre]} in the paper; remove it")
+        if genre not in genres.values():
+            similar = get_close_matches(genre, sorted(set(genres.values()) - set(GENRES)), n=1)
+            hint = f"; did you mean {similar[0]}?" if similar else ""
+            raise UserError(f"{where}: found {show(genre)}, expected the new genre of a subreddit{hint}")
+        if fault := genre_fault(macro, MACRO_GENRES):
+            raise UserError(f"{where}: {plain(genre)} has the macro-genre {show(macro)}; {fault}")
+        other = spelling.setdefault(macro.casefold(), macro)
+        if other != macro:
+            raise UserError(
+                f"{where}: found the macro-genres {show(other)} and {show(macro)}; write one of them throughout"
+            )
+    return dict(further)
 
 
 def require_genres(subreddits: Iterable[str], genres: Mapping[str, str], where: str) -> None:

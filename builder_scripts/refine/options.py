@@ -13,12 +13,16 @@ from ..extract.mentions import Kind
 from ..pipeline.option_command import CommandLine, StageOptions
 
 
-def _read_genres(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `SUBREDDIT=GENRE`."""
-    for pair in pairs:
-        if "=" not in pair:
-            raise UserError(f"--genre {plain(pair)}: expected SUBREDDIT=GENRE, such as country=Country")
-    return {name: genre for name, _, genre in (pair.partition("=") for pair in pairs)}
+def _pairs(option: str, form: str, example: str) -> CommandLine:
+    """Return the form of an option that takes `NAME=VALUE`."""
+
+    def read(pairs: Sequence[str]) -> dict[str, str]:
+        for pair in pairs:
+            if "=" not in pair:
+                raise UserError(f"{option} {plain(pair)}: expected {form}, such as {example}")
+        return {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
+
+    return CommandLine(form, read=read)
 
 
 class RefineOptions(StageOptions):
@@ -30,9 +34,13 @@ class RefineOptions(StageOptions):
     min_answers: int = Field(default=2, ge=1, description="Smallest number of answers of a thread.")
     max_answers: int = Field(default=30, ge=1, description="Largest number of answers of a thread.")
     top: int = Field(default=10, ge=1, description="The N most upvoted answers are the ground truth.")
-    genres: Annotated[dict[str, str], CommandLine("SUBREDDIT=GENRE", read=_read_genres)] = Field(
+    genres: Annotated[dict[str, str], _pairs("--genre", "SUBREDDIT=GENRE", "country=Country")] = Field(
         default={},
         description="Genre of a subreddit that the paper does not have. The genre may be new. May be repeated.",
+    )
+    macro_genres: Annotated[dict[str, str], _pairs("--macro-genre", "GENRE=MACRO", "Country=MM")] = Field(
+        default={},
+        description="Macro-genre of a new genre: MM, IM, AE or a new one. Default: other. May be repeated.",
     )
 
     def check(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..layout import Work, require
 from ..manifest import hash_file, hash_files
 from ..pipeline.stage import StageOutput, StageResult, run_stage
-from .genres import genre_table, require_genres
+from .genres import genre_table, macro_table, require_genres
 from .merges import Key, Merge, Spellings, propose, read_merges, write_merges
 from .options import RefineOptions
 from .schema import write_corpus
@@ -34,6 +34,10 @@ def run(work: Work, options: RefineOptions, track: Callable[[list[Key]], Iterabl
         UserError: An earlier stage is missing, a line of `merges.csv` is not of its form, or a subreddit has no genre.
     """
     genres = genre_table(options.genres, "--genre")
+    macros = macro_table(options.macro_genres, genres, "--macro-genre")
+    parameters = options.model_dump(mode="json", exclude={"macro_genres"}) | {"genres": genres}
+    if macros:  # work folders of earlier versions have no such parameter
+        parameters["macro_genres"] = macros
     tables = (
         *require((work.threads, work.replies), "threads"),
         *require((work.entities,), "extract"),
@@ -52,7 +56,7 @@ def run(work: Work, options: RefineOptions, track: Callable[[list[Key]], Iterabl
         return StageOutput((work.corpus, work.merges), refined.counts, [_note(merges, len(merges) - len(known))])
 
     return run_stage(
-        STAGE, work.gold, hash_files(tables), options.model_dump(mode="json") | {"genres": genres}, body,
+        STAGE, work.gold, hash_files(tables), parameters, body,
         packages=("rapidfuzz",), is_current=lambda last: hash_file(work.merges, below=work.gold) in last.outputs,
     )  # fmt: skip
 

@@ -40,7 +40,9 @@ def write_answers(path: Path, work: Work, takedown: Takedown, clean: Clean) -> i
         The number of answers.
     """
     wanted = _keys(work, takedown)
-    lines = [_line(answer, clean) for answer in _stored(work.cache / "answers.jsonl") if answer.get("key") in wanted]
+    stored = _stored(work.cache / "answers.jsonl")
+    # A request without an answer is no record of a model: its line has no finish reason and no text.
+    lines = [_line(row, clean) for row in stored if row.get("key") in wanted and row.get("finish") is not None]
     write_text(path, lines)
     return len(lines)
 

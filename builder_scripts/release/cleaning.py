@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from musicrs_dataset.personal import ACCOUNT, redact
+from musicrs_dataset.personal import ACCOUNT, account_name, redact
 
 from ..mine.authors import Pseudonyms
 from .takedown import Takedown
@@ -19,7 +19,7 @@ def without_names(text: str, pseudonyms: Pseudonyms) -> str:
         text: Any text, or JSON.
         pseudonyms: Pseudonyms of the corpus, so that a mention and an author of the same account have one pseudonym.
     """
-    return ACCOUNT.sub(lambda match: f"{match[1]}{pseudonyms.of(match[2].replace(chr(92), ''))}", text)
+    return ACCOUNT.sub(lambda match: f"{match[1]}{pseudonyms.of(account_name(match))}", text)
 
 
 def cleaning(takedown: Takedown, pseudonyms: Pseudonyms, *, redacting: bool) -> Clean:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from musicrs_dataset.pools import Design, read_pools
 from musicrs_dataset.pools.files import NamedPools
 from musicrs_dataset.records import LinkStatus, Thread
+from musicrs_metric.base.genres import MACRO_COLUMN, macro_of
 from musicrs_metric.base.hashing import file_sha256
 from musicrs_metric.errors import UserError
 
@@ -59,6 +60,7 @@ def read_released(
     first, *others = [Design(name) for name in manifests["pools"].parameters["designs"]]
     others = [design for design in others if pool_file(work, design).is_file()]  # these threads may not fill all
     pools, statuses = read_pools(pool_file(work, first)), _statuses(work)
+    macros = manifests["refine"].parameters.get("macro_genres", {})
 
     def record(thread: CorpusThread) -> Thread:
         links = tuple(replace(link, status=statuses.get(link.video_id, "new")) for link in thread.links)
@@ -72,6 +74,7 @@ def read_released(
             all_entities=tuple(map(names, released.all_entities)),
             submission_entities=tuple(map(clean, released.submission_entities)),
             comments=tuple(replace(reply, entities=reply.entities.map(clean)) for reply in released.comments),
+            columns=((MACRO_COLUMN, macro_of(thread.genre, macros.get(thread.genre))),) if macros else (),
         )
 
     thread_ids = [thread.thread_id for thread in left.threads]

@@ -34,9 +34,13 @@ from ..refine.schema import Answer, CorpusThread
 from .traces import Traces
 
 _NAME = re.compile(r"t[13]_[0-9a-z]+")
-_ACCOUNT = re.compile(r"(?i)(?:.*[/.])?(?:u|user)/([a-z0-9_-]{3,30})/?(?:\?.*)?")
-_REPLY_LINK = re.compile(r"(?i).*/comments/[0-9a-z]+/(?:[^/]*|comment)/([0-9a-z]+)/?(?:\?.*)?")
-_THREAD_LINK = re.compile(r"(?i)(?:.*/comments/|(?:.*[/.])?redd\.it/)([0-9a-z]+)(?:/[^/]*)?/?(?:\?.*)?")
+_ACCOUNT = re.compile(
+    r"(?i)(?:.*[/.])?(?:(?:u|user)/|r/u_)([a-z0-9_-]{3,30})(?:/(?:overview|comments|submitted|posts|about))?/?(?:[?#].*)?"
+)
+_REPLY_LINK = re.compile(r"(?i).*/comments/[0-9a-z]+/(?:[^/]*|comment)/([0-9a-z]+)(?:\.json)?/?(?:[?#].*)?")
+_THREAD_LINK = re.compile(
+    r"(?i)(?:.*/(?:comments|gallery)/|(?:.*[/.])?redd\.it/)([0-9a-z]+)(?:\.json)?(?:/[^/]*)?/?(?:[?#].*)?"
+)
 _SHARE_LINK = re.compile(r"(?:.*reddit\.com)?/?r/\w+/s/(\w{8,12})/?(?:\?.*)?")
 _HEAD = "# Removed on request; releases from now on have none of it. Remove it from older ones that you keep.\n"
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from musicrs_dataset.personal import ACCOUNT, profile_span
+from musicrs_dataset.personal import ACCOUNT, account_name, profile_span
 from musicrs_dataset.youtube import video_id
 
 REMOVED = "[removed]"
@@ -103,7 +103,7 @@ class Traces:
     def _redact_accounts(self, text: str) -> str:
         parts, end = [], 0
         for match in ACCOUNT.finditer(text):
-            if match.start() >= end and match[2].replace("\\", "").lower() in self._accounts:
+            if match.start() >= end and account_name(match) in self._accounts:
                 start, stop = profile_span(text, match)
                 parts += [text[end : max(start, end)], REMOVED]
                 end = stop
@@ -116,7 +116,7 @@ class Traces:
 def _any_of(names: Iterable[str], before: str = "") -> re.Pattern[str] | None:
     """Return a pattern of whole names in any case, also with the backslash of Reddit's editor before `_`."""
     forms = "|".join(re.escape(name).replace("_", r"\\*_") for name in sorted(names))
-    return re.compile(rf"(?i)(?<![\w-]){before}(?:{forms})(?![\w-])") if forms else None
+    return re.compile(rf"(?i)(?<![\w-])(?:u_)?{before}(?:{forms})(?![\w-])") if forms else None
 
 
 def _plain(token: str) -> str:

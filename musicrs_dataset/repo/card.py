@@ -152,7 +152,7 @@ def _spread(sizes: Histogram) -> str:
 
 def _genres(about: Description) -> str:
     rows = [
-        (genre, macro_of(genre), str(share.threads), f"{100 * share.share:.1f} %")
+        (genre, macro_of(genre, about.stated_macro_genres.get(genre)), str(share.threads), f"{100 * share.share:.1f} %")
         for genre, share in about.genres.items()
     ]
     return markdown_grid(("genre", "macro-genre", "threads", "share"), rows)

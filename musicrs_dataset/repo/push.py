@@ -83,7 +83,7 @@ def upload(
         UserError: The token, the right to write or the network is missing. Nothing was uploaded.
     """
     from huggingface_hub import HfApi
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
     if not sys.stderr.isatty():  # in a log, each update of a bar would be a line
         disable_progress_bars()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import openai
 
+_REDIRECTS = 2  # such as to https; a page that leads to itself is followed no further
 _SECRET = re.compile(r"(?:^|[_-])(?:(?:api|access|secret)[_-]?key|secret|password|authorization)$", re.IGNORECASE)
 # Fields that the run sets itself. A file of extra fields must not contain them.
 _RESERVED = {
@@ -108,7 +109,7 @@ def make_client(server: ChatServer) -> openai.OpenAI:
         UserError: No client can be made, for one because a proxy of the environment is no URL.
     """
     import httpx2
-    from openai import Omit, OpenAI
+    from openai import DefaultHttpxClient, Omit, OpenAI
 
     key = server.secret.value or "none"
     # Headers in the environment of OpenAI's own client are not for this server.
@@ -122,6 +123,7 @@ def make_client(server: ChatServer) -> openai.OpenAI:
             organization="",
             project="",
             timeout=server.timeout_s,
+            http_client=DefaultHttpxClient(max_redirects=_REDIRECTS),
             max_retries=0,  # `Chat` does the waiting, because errors also come with status 200
             default_headers=headers | {"Authorization": f"Bearer {key}"},
         )

@@ -1,11 +1,12 @@
 """The benchmark's seven genres: their subreddits and their macro-genres (MusiCRS paper, §3).
 
-Other corpora may have genres of their own; these have no macro-genre.
+Other corpora may have genres of their own. Their macro-genres are in the column `macro_genre` of the dataset, if the
+corpus states any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 GENRE_OF_SUBREDDIT = {
     "classicalmusic": "Classical",
@@ -32,31 +33,51 @@ MACRO_OF_GENRE = {
     "Electronic": "AE",
 }
 
-OTHER = "other"  # the macro-genre of every genre that the paper does not have
+MACRO_GENRES = ("MM", "IM", "AE")
+MACRO_COLUMN = "macro_genre"  # column of the datasets that state macro-genres of their own
+OTHER = "other"  # the macro-genre of a new genre that has none
 _LONGEST = 40
 
 
-def macro_of(genre: str) -> str:
-    """Return the macro-genre of a genre; `OTHER` for a genre that the paper does not have."""
-    return MACRO_OF_GENRE.get(genre, OTHER)
+def macro_of(genre: str, stated: str | None = None) -> str:
+    """Return the macro-genre of a genre.
+
+    Args:
+        genre: A genre of the paper, or a new one.
+        stated: The label of the column `macro_genre`. None or empty if the dataset states none.
+
+    Returns:
+        The stated macro-genre, else the paper's. `OTHER` for a new genre without one.
+    """
+    return stated or MACRO_OF_GENRE.get(genre, OTHER)
 
 
 def in_order(genres: Iterable[str]) -> list[str]:
     """Return distinct genres: those of the paper in its order, then new ones by name."""
-    present = set(genres)
-    return [genre for genre in GENRES if genre in present] + sorted(present - set(GENRES))
+    return _in_order(genres, GENRES)
 
 
-def genre_fault(genre: str) -> str:
-    """Return the reason why a text cannot name a genre.
+def macros_in_order(macros: Iterable[str]) -> list[str]:
+    """Return distinct macro-genres: those of the paper in its order, then new ones by name, and `OTHER` last."""
+    return sorted(_in_order(macros, MACRO_GENRES), key=OTHER.__eq__)
+
+
+def _in_order(names: Iterable[str], known: Sequence[str]) -> list[str]:
+    present = set(names)
+    return [name for name in known if name in present] + sorted(present - set(known))
+
+
+def genre_fault(genre: str, known: Iterable[str] = GENRES) -> str:
+    """Return the reason why a text cannot name a genre or a macro-genre.
 
     Args:
-        genre: A genre of the paper, or the name of a new one.
+        genre: A name of the paper, or a new one.
+        known: The names of the paper: `GENRES` or `MACRO_GENRES`.
 
     Returns:
         The expectation that it breaks; empty for a valid name.
     """
-    same = next((known for known in GENRES if _folded(known) == _folded(genre)), genre)
+    same = next((name for name in known if _folded(name) == _folded(genre)), genre)
     if same != genre:
         return f"expected {same}, as the benchmark spells it"
     if _folded(genre) in ("", "all", "overall", OTHER):

@@ -35,8 +35,8 @@ def percent(value: float | None) -> str:
 
 
 def fine_percent(value: float | None) -> str:
-    """Write a share in per cent with three digits, for chance levels near 0, or a dash for None."""
-    return UNDEFINED if value is None else f"{100 * value:.3f}"
+    """Write a share like `percent`, and one below 1 % with three digits, for chance levels near 0."""
+    return percent(value) if value is None or value >= 0.01 else f"{100 * value:.3f}"
 
 
 def percent_no_negative_zero(value: float | None) -> str:

@@ -191,7 +191,7 @@ def _catalogue_notes(
 ) -> Iterator[str]:
     yield (
         f"Each system ranks {len(catalogue)} items in {count(catalogue.n_clusters, 'cluster')}, without the known ones."
-        " Chance is near 0 there, so compare a score with that of BM25 (`lexical`)."
+        " Compare a score with chance and with that of BM25 (`lexical`)."
     )
     short = judged.n_short(depth)
     if short:

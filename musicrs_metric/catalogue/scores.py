@@ -19,7 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..closed_forms import Floats
-from ..intervals import CONFIDENCE, LARGE_SAMPLE, RESAMPLES, mean_intervals, resample, why_no_interval
+from ..intervals import (
+    CONFIDENCE,
+    LARGE_SAMPLE,
+    RESAMPLES,
+    column_quantiles,
+    mean_intervals,
+    resample,
+    why_no_interval,
+)
 from ..scoring import Empty, ThreadTable
 
 Bounds = tuple[float, float]
@@ -255,7 +263,7 @@ def ratio_intervals(
         total = drawn.means[:, [-1]] + unseen
         tail = (1 - confidence) / 2
         lowest, highest = drawn.means[:, :-1] / total, (drawn.means[:, :-1] + unseen) / total
-        ends = np.quantile(lowest, tail, axis=0), np.quantile(highest, 1 - tail, axis=0)
+        ends = column_quantiles(lowest, tail)[0], column_quantiles(highest, 1 - tail)[0]
     # Dialogues that are all alike keep the bounds for equal values, which have a width.
     alike = np.ptp(means, axis=0) <= 1e-12
     return np.where(alike, low, ends[0]), np.where(alike, high, ends[1])

@@ -21,7 +21,7 @@ from ..runs.read import read_run
 from ..runs.references import References
 from ..runs.run_card import RunCard
 from ..scoring import Empty, ThreadTable
-from .shipped import is_shipped, shipped_run
+from .shipped import is_shipped, shipped_names, shipped_run
 from .systems import Mask, System
 
 
@@ -64,7 +64,11 @@ def load_runs(
     cutoffs = cutoffs_for(metrics, references) if of_catalogue else cutoffs_of(metrics)
     runs: list[Run] = []
     for path in paths:
-        card, read = shipped_run(str(path), references) if is_shipped(path) else read_run(path, references)
+        shipped = is_shipped(path)
+        if not shipped and not path.exists():
+            names = ", ".join(shipped_names())
+            raise UserError(f"{path}: no such file; expected a prediction file, a run folder, or one of {names}")
+        card, read = shipped_run(str(path), references) if shipped else read_run(path, references)
         table, notes = judged_table(read, references, cutoffs)
         units = unit_table(table, references, empty)
         name = unused(plain(card.name) if card is not None else _name_of(read.path), {run.system.name for run in runs})

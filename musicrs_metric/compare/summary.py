@@ -40,7 +40,8 @@ def _group(standing: Standing, *, several: bool) -> str:
 
 
 def _notes(result: MetricComparison, comparison: Comparison, *, several: bool) -> Iterator[str]:
-    yield "group 1: not significantly different from the best of the group (paired t, Holm over all pairs)"
+    if not all(is_alone(standing, result) for standing in result.standings):
+        yield "group 1: not significantly different from the best of the group (paired t, Holm over all pairs)"
     if several:
         kinds = dict.fromkeys(result.standings[i].reads for i in by_rank(result))
         words = "; ".join(
@@ -48,6 +49,8 @@ def _notes(result: MetricComparison, comparison: Comparison, *, several: bool) -
             for kind in kinds
         )
         yield f"not ranked together, as they read different data ({words})"
+        if None in kinds:
+            yield "a run card states what a system reads: python -m musicrs_metric card"
     unit = comparison.settings.unit
     for part in comparison.coverage:
         if part.n_missing:

@@ -100,7 +100,8 @@ def _standings(metric: str, result: MetricComparison, comparison: Comparison) ->
             f"verdict: {comparison.settings.verdict_rule}",
             *_partial_verdicts(result, comparison),
             f"group 1 is statistically tied with the best{AMONG}",
-            "a system that alone reads what it reads has no rank and no group; `reads` is stated in a run card",
+            "rank: interval over resampled threads, without a correction; group: with it",
+            "a system without peers has no rank and no group; the run card states what a system reads",
         ),
     )
 

@@ -157,6 +157,10 @@ def _wide(ids: list[str], rest: Columns, wide: list[str], place: str, row: Row) 
 def _threads_as_columns(columns: Columns, place: str, references: References) -> Rankings:
     """Read a table with one column per thread and one row per rank."""
     known = {name: values for name, values in columns.items() if str(name) in references.position}
+    for name, values in known.items():
+        # The first row of a table without a header looks like one thread whose titles are thread ids.
+        if any(str(value) in references.position for value in values):
+            raise UserError(f"{place}: the first row holds no names of columns, found {show(name)}; {FORMS}")
     strangers = [name for name in columns if str(name).strip() and name not in known and name != _find(columns, _RANK)]
     if strangers:
         raise UserError(

@@ -86,7 +86,7 @@ def losses(predictions: Iterable[Prediction]) -> Iterator[str]:
 def _of_thread(thread: str, value: Any, place: str, references: References) -> Prediction:
     where = f"{place}, thread {plain(thread)}"
     if isinstance(value, dict) and "ranking" in value and isinstance(value["ranking"], list):
-        return _of_item({"thread_id": thread} | value, where)
+        return _of_item({"thread_id": thread} | value, place)
     if isinstance(value, list) and value and all(isinstance(item, list) and len(item) == 2 for item in value):
         value = _without_repeats(value, where)
     if isinstance(value, dict):
@@ -95,7 +95,7 @@ def _of_thread(thread: str, value: Any, place: str, references: References) -> P
         return Prediction(thread, tuple(titles), tuple(ordered))
     if not isinstance(value, list):
         raise UserError(f"{where}: found {show(value)}; {FORM}")
-    return _of_item({"thread_id": thread, "ranking": value}, where)
+    return _of_item({"thread_id": thread, "ranking": value}, place)
 
 
 def _without_repeats(pairs: list[list[Any]], where: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -14,7 +13,7 @@ from ..errors import UserError, some
 from ..runs.prediction_line import format_line
 from ..runs.predictions import PREDICTIONS
 from ..runs.references import References
-from ..runs.run_card import REQUIRED, RUN_CARD, RunCard, card_from_values, write_run_card
+from ..runs.run_card import REQUIRED, RUN_CARD, RunCard, card_command, card_from_values, write_run_card
 from . import csv_file, json_file, trec
 from .rankings import Rankings
 
@@ -133,15 +132,6 @@ def _write_card(rankings: Rankings, references: References, folder: Path | None)
         write_run_card(folder / RUN_CARD, card)
         yield str(folder / RUN_CARD)
         return
-    facts = rankings.facts
-    known = "".join(
-        f" --{name.replace('_', '-')} {shlex.quote(str(facts[name]))}"
-        for name in ("name", "modality", "paradigm", "reads", "model_id")
-        if facts.get(name) is not None
-    )
-    missing = "".join(f" --{name} ..." for name in ("name", "modality", "paradigm", "reads") if facts.get(name) is None)
-    data = f" --dataset {shlex.quote(references.name)} --config {references.config}"
-    yield (
-        "`score` works now. For `compare`, `report` and `submit`, write the run card: "
-        f"python -m musicrs_metric card {shlex.quote(str(folder))}{known}{missing}{data}"
-    )
+    known = {name: rankings.facts.get(name) for name in ("name", "modality", "paradigm", "reads", "model_id")}
+    command = card_command(folder, known | {"dataset": references.name, "config": references.config})
+    yield f"`score` works now. For `report`, `submit` and the rank groups of `compare`, write the run card: {command}"

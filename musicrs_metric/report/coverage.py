@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from ..base import numbers
-from ..base.genres import macro_of
+from ..base.genres import macros_in_order
 from ..base.tables import Column, Table, row
 from .document import Figure, Panel, Section, Series
 from .report_data import ReportData
@@ -34,10 +34,12 @@ class Quantity:
 
 def coverage_section(data: ReportData) -> Section:
     """Build the section."""
-    genre_of = data.references.groups["genre"]
-    genres = sorted(data.genres, key=lambda genre: (list(numbers.MACROS).index(macro_of(genre)), genre))
+    genre_of, macros_of_threads = data.references.groups["genre"], data.references.groups["macro"]
+    macro_of = dict(zip(genre_of, macros_of_threads, strict=True))
+    order = macros_in_order(macros_of_threads)
+    genres = sorted(data.genres, key=lambda genre: (order.index(macro_of[genre]), genre))
     members = {genre: [i for i, found in enumerate(genre_of) if found == genre] for genre in genres}
-    macros = tuple(numbers.MACROS[macro_of(genre)] for genre in genres)
+    macros = tuple(numbers.MACROS.get(macro_of[genre], macro_of[genre]) for genre in genres)
     quantities = _quantities(data)
     threads = [len(members[genre]) for genre in genres]
     relevant = [_distinct(data.references.ground_truth, members[genre]) for genre in genres]
@@ -56,7 +58,7 @@ def coverage_section(data: ReportData) -> Section:
         panels=panels,
         columns=3,
         legend=tuple(dict.fromkeys(macros)),
-        data=_table(data, genres, members, (threads, relevant, pooled), quantities),
+        data=_table(data, genres, macros, members, (threads, relevant, pooled), quantities),
     )
     return Section("figure-3", "Figure 3: coverage of the dataset", (figure,))
 
@@ -121,6 +123,7 @@ def _bin_label(first: int, last: int) -> str:
 def _table(
     data: ReportData,
     genres: Sequence[str],
+    macros: Sequence[str],
     members: dict[str, list[int]],
     counts: tuple[Sequence[int], Sequence[int], Sequence[int]],
     quantities: Sequence[Quantity],
@@ -128,8 +131,8 @@ def _table(
     n = len(data.references)
     everyone = list(range(n))
     lines = [
-        (genre, numbers.MACROS[macro_of(genre)], members[genre], relevant, pooled)
-        for genre, relevant, pooled in zip(genres, counts[1], counts[2], strict=True)
+        (genre, macro, members[genre], relevant, pooled)
+        for genre, macro, relevant, pooled in zip(genres, macros, counts[1], counts[2], strict=True)
     ]
     references = data.references
     total = (_distinct(references.ground_truth, everyone), _distinct(references.candidates, everyone))

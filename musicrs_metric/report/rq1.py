@@ -35,7 +35,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
         yield from _sentences(data, families, compared)
         yield _table(data, families, compared)
     else:
-        yield Text("No system of this report was run in more than one modality, so there is no gain to report.")
+        yield Text("No system of this report was run in more than one modality.")
     yield from _audio_gain(data)
     if data.reported:
         best = best_modality(table1())
@@ -48,26 +48,31 @@ def _blocks(data: ReportData) -> Iterator[Block]:
 
 def _audio_gain(data: ReportData) -> Iterator[Block]:
     """Compare each run with audio with the best text system: fusions with that system first."""
-    texts = [run for run in data.runs if run.card.modality == "query_only" and run.card.reads != "labels"]
+    texts = [
+        run
+        for run in data.runs
+        if run.card.modality == "query_only" and run.card.reads != "labels" and not _control(run)
+    ]
     audio = [run for run in data.runs if run.card.modality != "query_only" and run.card.reads != "labels"]
     if not texts or not audio:
         return
-    best = max(texts, key=lambda run: run.scores.values["recall@20"] or 0.0)
+    in_fusion = [text for text in texts if any(_holds(run, text) for run in audio)]
+    best = max(in_fusion or texts, key=lambda run: run.scores.values["recall@20"] or 0.0)
     fused = {run.label for run in audio if _holds(run, best)}
+    n_fused = sum(run.label in fused and not _control(run) for run in audio)
     rows, gains = [], 0
     for run in sorted(audio, key=lambda run: run.label not in fused):
-        systems = [run.system, best.system]
-        compared = compare(systems, METRICS, resamples=data.resamples, seed=data.seed)
+        compared = compare([run.system, best.system], METRICS, resamples=data.resamples, seed=data.seed)
         pairs = [next(iter(compared.metrics[metric].pairs)) for metric in METRICS]
-        gains += run.label in fused and pairs[0].significant and pairs[0].difference > 0
+        gains += run.label in fused and not _control(run) and pairs[0].significant and pairs[0].difference > 0
         place = "fused with the text system" if run.label in fused else numbers.modality_label(run.card.modality)
-        rows.append(Row((cell(run.label), cell(place), *(_gain(pair) for pair in pairs))))
+        rows.append(Row((cell(run.label), cell(place, _control(run)), *(_gain(pair) for pair in pairs))))
     yield Text(
-        f"The best text system of this report by recall@20 is {best.label} "
+        f"The best text system {'in a fusion ' if fused else ''}of this report by recall@20 is {best.label} "
         f"({numbers.percent(best.scores.values['recall@20'])}). "
         + (
-            f"Fused with it, {gains} of {numbers.plural(len(fused), 'run')} on audio gain significantly on recall@20."
-            if fused
+            f"Fused with it, {gains} of {numbers.plural(n_fused, 'run')} on audio gain significantly on recall@20."
+            if n_fused
             else "No run of this report is its fusion with a run on audio; `python -m baselines fuse` makes one."
         )
     )
@@ -78,9 +83,15 @@ def _audio_gain(data: ReportData) -> Iterator[Block]:
         tuple(rows),
         (
             "▲ gain, ▼ loss by a paired t test per run. The text system was chosen on the same threads, which flatters "
-            "it. Only a fusion with it shows what audio adds; a run without it also lacks the text.",
+            "it. Only a fusion with it shows what audio adds; a run without it also lacks the text. Audio adds nothing "
+            "that its control run, with the audio of another thread, gains too.",
         ),
     )
+
+
+def _control(run: ReportRun) -> str:
+    """Return the input that another thread gave, such as shuffled-audio; empty for a run that is no control."""
+    return str(run.card.extra.get("control") or "")
 
 
 def _holds(run: ReportRun, part: ReportRun) -> bool:

@@ -16,7 +16,7 @@ from ..scoring import Scores, ThreadTable, summarise
 from .document import Block, Section, Text
 from .report_data import ReportData
 from .runs import PARADIGMS, ReportRun
-from .table1 import NOTE_SIGNS, SIGNS
+from .table1 import SIGNS, note_signs
 
 
 def paradigm_section(data: ReportData) -> Section:
@@ -44,7 +44,7 @@ def _blocks(data: ReportData) -> Iterator[Block]:
         ),
         tuple(rows),
         (
-            f"In a mean: {NOTE_SIGNS}",
+            f"In a mean: {note_signs(data)}",
             "▲ ▼ in a difference: a paired t test after Holm's correction over the pairs of paradigms. The intervals "
             "cover other threads, not other systems.",
         ),

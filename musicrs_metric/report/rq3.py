@@ -19,7 +19,7 @@ from ..paper.tables import METRICS, OVERALL, Result, published_chance, table1
 from .document import Block, Section, Text
 from .report_data import ReportData
 from .rq2 import average
-from .table1 import NOTE_SIGNS, SIGNS
+from .table1 import SIGNS, note_signs
 
 _TITLES = {"genre": "Genre", "macro": "Macro-genre", "subreddit": "Subreddit"}
 
@@ -53,6 +53,8 @@ def genre_section(data: ReportData) -> Section:
 
 def _blocks(data: ReportData) -> Iterator[Block]:
     lifts = {grouping: _lifts(data, grouping) for grouping in _TITLES}
+    if all(len(groups) < 2 for groups in lifts.values()):
+        yield Text("All threads are in one genre and one subreddit, so there is nothing to compare.")
     yield from _sentences(lifts["genre"])
     for grouping in _TITLES:
         if len(lifts[grouping]) > 1:
@@ -132,8 +134,8 @@ def _table(data: ReportData, grouping: str, lifts: dict[str, dict[str, Lift]]) -
     if with_reported:
         heads.append(Column("Reported best", "left"))
     notes = (
-        f"{NOTE_SIGNS} The interval is that of the difference from chance, in percentage points; there is none below "
-        f"{SMALLEST_SAMPLE} threads. "
+        f"{note_signs(data)} The interval is that of the difference from chance, in percentage points; there is none "
+        f"below {SMALLEST_SAMPLE} threads. "
         f"Small: fewer than {SMALL_GROUP} threads; the best system of a small group is mostly best by chance.",
     )
     return Table(

@@ -11,6 +11,7 @@ from ..base import numbers
 from ..catalogue.compare import group_labels
 from ..compare import HEADLINE, System
 from ..compare.load import load_runs, unused
+from ..compare.shipped import is_shipped
 from ..errors import UserError, plain
 from ..paper.tables import OVERALL, Result
 from ..runs.filled_scores import FilledScores
@@ -135,7 +136,10 @@ def config_of(folders: Sequence[Path]) -> str:
     for folder in folders:
         if not folder.is_dir():
             what = "is a file" if folder.exists() else "no such folder"
-            raise UserError(f"{folder}: {what}; expected a run folder with {RUN_CARD} and {PREDICTIONS}")
+            run = (
+                f"; run it: python -m baselines run --model {folder} --out runs/{folder}" if is_shipped(folder) else ""
+            )
+            raise UserError(f"{folder}: {what}; expected a run folder with {RUN_CARD} and {PREDICTIONS}{run}")
         check_finished(folder)
         cards.append(read_run_card(folder))
         if cards[-1].fingerprint != cards[0].fingerprint:

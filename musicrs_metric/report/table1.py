@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..base import numbers
 from ..base.tables import Cell, Column, Emphasis, Part, Row, Table, cell
-from ..chance import VERDICT_RULE, Verdict
+from ..chance import Verdict
 from ..paper.tables import METRICS, OVERALL, SOURCE, Result, published_chance, table1
 from .document import Section, Text
 from .report_data import ReportData, scores_on
@@ -15,7 +15,6 @@ from .runs import ReportRun
 
 SIGNS: dict[Verdict | None, str] = {"above": "▲", "at": "", "below": "▼", None: ""}
 REPORTED_SIGNS: dict[Verdict, str] = {"above": "△", "at": "", "below": "▽"}
-NOTE_SIGNS = f"▲ above chance, ▼ below chance. Rule for {VERDICT_RULE}."
 _NOTE_GROUPS = (
     "Group: group 1 holds the best system and those that the tests cannot separate from it, among systems that read "
     "the same. Below it: the interval of the rank. The best is bold, the others of group 1 are underlined. A system "
@@ -31,11 +30,16 @@ _NOTE_OTHER_DATA = (
 )
 
 
+def note_signs(data: ReportData) -> str:
+    """Return the meaning of the signs of `SIGNS`, with the rule of the verdicts."""
+    return f"▲ above chance, ▼ below chance. Rule for {data.runs[0].scores.verdict_rule}."
+
+
 def table_section(data: ReportData) -> Section:
     """Build the section."""
     columns = [OVERALL, *data.genres]
     rows = [_chance_row(data, columns), *_run_rows(data, columns)]
-    notes = [NOTE_SIGNS, *_partial(data), *([_NOTE_GROUPS] if data.comparison else [])]
+    notes = [note_signs(data), *_partial(data), *([_NOTE_GROUPS] if data.comparison else [])]
     if data.reported:
         rows += _reported_rows(columns)
         notes.append(_NOTE_REPORTED)
@@ -55,7 +59,7 @@ def _partial(data: ReportData) -> Iterator[str]:
     """State the threads that the signs of a run cover, if it lacks predictions."""
     for run in data.runs:
         if run.scores.n_missing:
-            n = numbers.plural(run.scores.n - run.scores.n_missing, "thread")
+            n = numbers.plural(run.scores.n - run.scores.n_missing, run.scores.unit)
             yield f"{run.label}: its signs cover the {n} of {numbers.thousands(run.scores.n)} that have a prediction."
 
 
@@ -67,11 +71,12 @@ def _resolution(data: ReportData) -> Iterator[Text]:
     shown = [
         f"{numbers.percent(of.detectable)} points in {numbers.measure_label(metric)}"
         for metric, of in found
-        if of.detectable is not None
+        if of.detectable  # 0 for two systems with equal scores
     ]
     if shown:
+        n = numbers.plural(data.comparison.n, data.comparison.settings.unit)
         yield Text(
-            f"On {numbers.plural(data.comparison.n, 'thread')} a test of two typical systems finds a difference of "
+            f"On {n} a test of two typical systems finds a difference of "
             f"{numbers.listing(shown)} in four of five repetitions; smaller ones usually go unseen."
         )
 

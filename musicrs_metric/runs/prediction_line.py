@@ -209,9 +209,10 @@ def _by_field(record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _problems(values: dict[str, Any], keys: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the faults of the fields of one prediction, at most one per field."""
+    found = f"the keys {some([show(key) for key in keys])}" if keys else "no keys"
     for name, expected in (("thread_id", _A_THREAD), ("ranking", _A_RANKING)):
         if name not in values:
-            yield name, f"missing or null, found the keys {some([show(key) for key in keys])}; expected {expected}"
+            yield name, f"missing or null, found {found}; expected {expected}"
     thread, ranking = values.get("thread_id"), values.get("ranking")
     if thread is not None and not (isinstance(thread, str) and thread.strip() and is_unicode(thread)):
         yield "thread_id", f"found {show(thread)}, expected {_A_THREAD}"

@@ -114,7 +114,7 @@ def read_predictions(path: str | Path, references: References | None = None) -> 
         with open(path, "rb") as lines:
             return read_prediction_lines(lines, file, references)
     except FileNotFoundError:
-        raise _refusal(file, "no such file") from None
+        raise _refusal(file, f"no such file; expected a prediction file, or a folder with {PREDICTIONS}") from None
     except IsADirectoryError:
         raise _refusal(file, f"is a folder; name the prediction file in it ({PREDICTIONS})") from None
     except OSError as error:

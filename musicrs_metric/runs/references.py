@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..base.genres import macro_of
+from ..base.genres import MACRO_COLUMN, macro_of
 from ..base.paths import has_file_suffix, is_repo_name
 from ..errors import UserError, show, some
 
@@ -178,8 +178,10 @@ def load_references(dataset: str | Path = DEFAULT_DATASET, config: str = DEFAULT
     further = {name: columns.pop(name) for name in list(columns) if name not in _COLUMNS}
     _check(str(dataset if folder is None else folder / config), columns)
     groups = {"genre": columns["genre"], "subreddit": columns["subreddit"]}
-    groups["macro"] = [macro_of(genre) for genre in columns["genre"]]
-    groups |= {name: ["" if label is None else str(label) for label in labels] for name, labels in further.items()}
+    labels = {name: ["" if label is None else str(label) for label in column] for name, column in further.items()}
+    stated = labels.get(MACRO_COLUMN, [""] * len(columns["genre"]))
+    groups["macro"] = list(map(macro_of, columns["genre"], stated))
+    groups |= labels
     return References(
         str(dataset), config, columns["thread_id"], columns["candidates"], columns["ground_truth"], groups
     )

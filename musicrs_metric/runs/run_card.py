@@ -6,7 +6,9 @@ and the failures. It stores no scores. They are computed again from the predicti
 
 from __future__ import annotations
 
+import shlex
 import types
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -108,6 +110,8 @@ def read_run_card(path: str | Path) -> RunCard:
     file = file / RUN_CARD if file.is_dir() else file
     try:
         values = strict_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; write the run card: {card_command(file.parent, {})}") from None
     except OSError as error:
         raise UserError(f"{file}: cannot be read ({error.strerror}); expected a run card") from error
     except ValueError as error:
@@ -115,6 +119,22 @@ def read_run_card(path: str | Path) -> RunCard:
     if not isinstance(values, dict):
         raise UserError(f"{file}: not a run card, found {show(values)}, expected a JSON object")
     return card_from_values(values, file)
+
+
+def card_command(folder: Path, facts: Mapping[str, Any]) -> str:
+    """Return the command that writes the run card of a folder.
+
+    Args:
+        folder: The run folder.
+        facts: Known values of its options. A required option without a value gets an ellipsis.
+    """
+    needed = dict.fromkeys(("name", "modality", "paradigm", "reads", "dataset"))
+    values = needed | {name: value for name, value in facts.items() if value is not None}
+    options = (
+        f"--{name.replace('_', '-')} {'...' if value is None else shlex.quote(str(value))}"
+        for name, value in values.items()
+    )
+    return f"python -m musicrs_metric card {shlex.quote(str(folder))} {' '.join(options)}"
 
 
 def write_run_card(path: str | Path, card: RunCard) -> None:

@@ -95,6 +95,8 @@ def sentences(scores: Scores) -> Iterator[str]:
             where = f" on the {count(scores.answered.n, scores.unit)} with a prediction" if scores.n_missing else ""
             values = f"{percent(scores.answered.values[name])} %, chance {percent(scores.answered.chance[name])} %"
             yield f"{name}: {verdict} chance{where} ({values})."
+            if scores.is_constant(name):
+                yield f"{name} is the same for every order of these pools; choose a smaller cutoff: `score --k 5`."
     if scores.answered is not None:
         yield verdict_rule(scores)
     if scores.interval_method is not None:
@@ -147,7 +149,7 @@ def paper_sentence(scores: Scores, title: str) -> str:
     missing = f", {scores.n_missing} of them without a prediction and counted as 0" if scores.n_missing else ""
     empty = "counted as 0" if scores.settings["empty"] == "zero" else "excluded"
     no_truth = f"; threads with an empty ground truth ({scores.n_empty}) are {empty}" if scores.n_empty else ""
-    return f"{title} reaches {measures} (in %{intervals}, n = {scores.n} threads{missing}{no_truth})."
+    return f"{title} reaches {measures} (in %{intervals}, n = {count(scores.n, scores.unit)}{missing}{no_truth})."
 
 
 def _clause(scores: Scores, name: str) -> str:

@@ -60,8 +60,8 @@ def build_bundle(run: str | Path, given: Mapping[str, Any], references: Referenc
     if missing:
         options = " ".join(f"--{name}" for name in missing)
         raise UserError(
-            f"{run}: no run.json states {', '.join(missing)} of the system; write one next to the predictions, or "
-            f"give {options}"
+            f"{run}: no run.json states {', '.join(missing)} of the system; give {options}, or write one with "
+            "`python -m musicrs_metric card`"
         )
     predictions = files.predictions
     if references is not None and not card.get("partial"):

@@ -30,7 +30,7 @@ from .rows import Judged, SubmissionRow
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 2.0
-_OPENS_WITHIN_S, _PUBLISHES_EVERY_S = 3.0, 5.0
+_OPENS_WITHIN_S, _PUBLISHES_EVERY_S = 1.0, 5.0
 
 
 @dataclass(frozen=True)

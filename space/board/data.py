@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -153,7 +153,7 @@ def load_data(dataset: str) -> LeaderboardData:
         dataset: Directory of a built dataset, its installed name, or its id on the Hub.
 
     Raises:
-        UserError: There is no such dataset, or one of its files cannot be read.
+        UserError: There is no such dataset, one of its files cannot be read, or a dialogue has several genres.
     """
     configs_of: dict[str, list[str]] = {}
     for config in _configs(dataset):
@@ -161,8 +161,13 @@ def load_data(dataset: str) -> LeaderboardData:
     # The published pools first, because results in papers are on them.
     names = sorted(configs_of, key=lambda name: (name != PUBLISHED, name))
     designs: dict[str, PoolDesign] = {}
+    folder = dataset_folder(dataset)
     for name in names:
         references = load_references(dataset, _lightest(configs_of[name]))
+        group_labels(references, ["genre"])  # refuses a dialogue in several genres now, and not at a submission
+        if folder is not None:
+            # Answers to submitters hold this name, and a path of the server does not concern them.
+            references = replace(references, name=folder.name)
         designs.setdefault(references.fingerprint, PoolDesign(name, references, tuple(configs_of[name])))
     return LeaderboardData(dataset, tuple(designs.values()))
 

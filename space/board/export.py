@@ -10,7 +10,6 @@ from musicrs_metric.base.renderers.latex import latex_tables
 from musicrs_metric.base.renderers.markdown import markdown_sections
 from musicrs_metric.base.tables import Cell, Row, Table, cell, columns
 from musicrs_metric.base.text import csv_line
-from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.tables import AMONG
 
@@ -95,7 +94,7 @@ def _csv(rows: Sequence[TableRow]) -> str:
         first += [row.n, row.audio_coverage, row.answered, row.key]
         scores = [value for name in MEASURES for value in (row.values.get(name), *row.interval.get(name, (None, None)))]
         standings = [value for metric in HEADLINE for value in _standing(row, metric)]
-        rule = VERDICT_RULE if row.standings else None
+        rule = row.verdict_rule if row.standings else None
         lines.append(csv_line((*first, *scores, *standings, rule, row.status, _marks(row), *_facts(row))))
     return "".join(lines)
 

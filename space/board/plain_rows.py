@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.runs.run_card import RunCard
@@ -43,7 +42,7 @@ def plain_row(row: TableRow, *, details: bool = True) -> dict[str, Any]:
     standings = {metric: _plain_standing(standing, row, details=details) for metric, standing in row.standings.items()}
     scores: dict[str, Any] = {"values": values, "interval": interval, "standings": standings}
     if standings:
-        scores["verdict_rule"] = VERDICT_RULE
+        scores["verdict_rule"] = row.verdict_rule
     return shown | (_details(row) if details else {}) | scores
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.errors import UserError, show
 from musicrs_metric.measures import DEFAULT_K, measure_names
@@ -86,7 +87,9 @@ class TableRow:
         values: Measure to mean in [0, 1].
         interval: Measure to its 95 % interval.
         standings: Measure to rank, rank group and verdict. Rank and group count only if `is_ranked`.
-        n: Number of threads in the mean.
+        n: Number of threads in the mean, or of dialogues if the threads are turns.
+        unit: What `n` counts, "thread" or "dialogue".
+        verdict_rule: Rule of the verdicts, in words.
         submission: All other values of a submission.
         folded: Number of further results of the same reported system, which this row stands for.
     """
@@ -101,6 +104,8 @@ class TableRow:
     interval: Mapping[str, Pair] = field(default_factory=dict)
     standings: Mapping[str, Standing] = field(default_factory=dict)
     n: int | None = None
+    unit: str = "thread"
+    verdict_rule: str = VERDICT_RULE
     submission: SubmissionRow | None = None
     folded: int = 0
 
@@ -213,7 +218,11 @@ def _is_selected(row: TableRow, query: RowQuery) -> bool:
 
 def _chance(design: PoolDesign, genre: str | None) -> TableRow:
     scores = _part(design.chance, genre)
-    return TableRow(kind="chance", label="chance", values=scores.chance or {}, n=scores.n)
+    return TableRow(kind="chance", label="chance", values=scores.chance or {}, **_counted(scores))
+
+
+def _counted(scores: Scores) -> dict[str, Any]:
+    return {"n": scores.n, "unit": scores.unit, "verdict_rule": scores.verdict_rule}
 
 
 def _part(scores: Scores, genre: str | None) -> Scores:
@@ -241,8 +250,8 @@ def table_row(
         values=scores.values,
         interval=scores.interval or {},
         standings=row.standings if standings is None else standings,
-        n=scores.n,
         submission=row,
+        **_counted(scores),
     )
 
 

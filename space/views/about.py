@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.citation import BIBTEX
 
 from ..board.table_rows import TableRow
@@ -62,8 +61,8 @@ def _terms(chance: TableRow) -> tuple[tuple[str, str], ...]:
             f"Chance is {level}, not 0",
             "A random order of a pool also has relevant candidates at its top. Its expected score is exact. It follows "
             "from the number of candidates and of relevant ones. "
-            f"Rule for {VERDICT_RULE}. The verdict of a row depends on that row alone. It covers the threads with a "
-            "prediction.",
+            f"Rule for {chance.verdict_rule}. The verdict of a row depends on that row alone. It covers the "
+            f"{chance.unit}s with a prediction.",
         ),
         (
             "Intervals",
@@ -75,8 +74,8 @@ def _terms(chance: TableRow) -> tuple[tuple[str, str], ...]:
         (
             "Rank and group",
             "The rank is among the systems that read the same, on the same pools. Group 1 holds the best system and "
-            "all that a paired t test, corrected for all pairs, does not separate from it. Group 2 is built in the "
-            "same way from the rest, and so on.",
+            "all that a paired t test, corrected for the better systems of the group, does not separate from it. Group "
+            "2 is built in the same way from the rest, and so on.",
         ),
         (
             "Reads",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from musicrs_metric.base.genres import in_order
-from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.scoring import Scores
 
@@ -120,9 +119,9 @@ def _standing(row: SubmissionRow) -> Iterator[Html]:
                 f"it {display_names.points_interval(standing.chance.interval)}"
             )
             if standing.chance.n < row.scores.n:
-                text += f", on the {display_names.plural(standing.chance.n, 'thread')} with a prediction"
+                text += f", on the {display_names.plural(standing.chance.n, row.scores.unit)} with a prediction"
         yield tag("li", tag("b", display_names.metric(metric)), f": {text}")
-    yield tag("li", f"Rule for {VERDICT_RULE}.", class_="soft")
+    yield tag("li", f"Rule for {row.scores.verdict_rule}.", class_="soft")
 
 
 def _measures(scores: Scores) -> Html:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from musicrs_metric.base.genres import in_order
-from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.paper.tables import OVERALL, Result
 
 from ..board.rows import SubmissionRow
@@ -37,6 +36,7 @@ def heat_map(
     rows: Sequence[SubmissionRow],
     reported: Sequence[Sequence[Result]],
     chance: Mapping[str, float | None],
+    verdict_rule: str,
     address: Address,
 ) -> Html:
     """Render the heat map.
@@ -45,6 +45,7 @@ def heat_map(
         rows: Systems on the same pools, best first.
         reported: Results of the paper, one sequence per system with a result per genre.
         chance: Genre, and "Overall", to chance level.
+        verdict_rule: Rule of the verdicts, in words.
         address: State of the page.
     """
     columns = [OVERALL, *in_order(genre for genre in chance if genre != OVERALL)]
@@ -60,7 +61,7 @@ def heat_map(
     reported_rows = [_reported(results, columns, chance, address) for results in reported]
     caption = (
         f"{display_names.metric(address.metric)} in per cent. Blue: higher than the chance level of the genre. "
-        f"Orange: lower. Underlined: {VERDICT_RULE}. The verdict covers the threads that have a prediction."
+        f"Orange: lower. Underlined: {verdict_rule}. The verdict covers the threads that have a prediction."
     )
     body = tag(
         "table",
@@ -79,7 +80,7 @@ def _row(row: SubmissionRow, columns: Sequence[str], chance: Mapping[str, float 
         verdict = scores.verdict(address.metric)
         title = f"95 % {display_names.bounds((scores.interval or {}).get(address.metric))}"
         if verdict is not None:
-            where = f" on the {display_names.plural(scores.n - scores.n_missing, 'thread')} with a prediction"
+            where = f" on the {display_names.plural(scores.n - scores.n_missing, scores.unit)} with a prediction"
             title += f", {verdict} chance{where if scores.n_missing else ''}"
         sure = verdict in ("above", "below")
         cells.append(_cell(scores.values[address.metric], chance.get(column), sure=sure, title=title))

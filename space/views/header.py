@@ -68,7 +68,7 @@ def _facts(chance: TableRow, submitted: Sequence[TableRow], genres: int) -> list
     by_chance = display_names.percent(chance.values.get("recall@20"))
     facts = {
         display_names.plural(len(submitted), "system"): f"{above} above chance on recall@20",
-        display_names.plural(chance.n or 0, "thread"): display_names.plural(genres, "genre"),
+        display_names.plural(chance.n or 0, chance.unit): display_names.plural(genres, "genre"),
         f"{by_chance} by chance": "recall@20 of a random order of each pool",
     }
     return [tag("li", tag("b", fact), tag("span", note)) for fact, note in facts.items()]

@@ -176,7 +176,7 @@ class Page:
         return Plotted(
             genres.chooser(address, paper=design.is_paper),
             plots.by_genre(rows, levels, address.metric),
-            genres.heat_map(rows, reported, levels, address),
+            genres.heat_map(rows, reported, levels, design.chance.verdict_rule, address),
         )
 
     def trends(self, address: Address) -> Plotted:

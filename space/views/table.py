@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from musicrs_metric.chance import VERDICT_RULE
 from musicrs_metric.compare import HEADLINE
 from musicrs_metric.compare.results import Standing
 from musicrs_metric.runs.prediction_line import Outcome
@@ -27,7 +26,6 @@ _SECTIONS = (*display_names.READS, None)
 _BADGES = {"code": "code", "reproduced": "✓ reproduced"}
 _RANK = "Rank among systems that read the same. A paired test does not separate the systems of a group from its best"
 _ALONE = "The only system that reads this, so it has no rank"
-_TO_CHANCE = f"Rule for {VERDICT_RULE}; for a partial row on the threads with a prediction"
 _OFF_THE_SCALE = " A square at the right end stands for a score beyond the end of the scale."
 _ANSWERS = "Threads with a prediction, share of them with audio, and share that the system answered"
 
@@ -47,7 +45,7 @@ def table(rows: Sequence[TableRow], address: Address) -> Html:
     body = tag(
         "table",
         tag("caption", _caption(chance, address), _OFF_THE_SCALE if has_outlier else None),
-        tag("thead", tag("tr", _heads(address))),
+        tag("thead", tag("tr", _heads(chance, address))),
         tag("tbody", _row(chance, chance, address, scale), class_="chance"),
         _sections(by_section[chosen], chance, address, scale),
         class_="board",
@@ -98,19 +96,23 @@ def _scale(rows: Sequence[TableRow], metric: str) -> Scale:
 
 def _caption(chance: TableRow, address: Address) -> str:
     where = f" of {address.genre}" if address.genre else ""
-    threads = display_names.plural(chance.n or 0, "thread")
+    threads = display_names.plural(chance.n or 0, chance.unit)
     return (
         f"Scores in per cent over {threads}{where}, each with its 95 % interval. In the plots, a line is the "
-        f"interval, a dot the score, and an upright mark chance. {_TO_CHANCE}."
+        f"interval, a dot the score, and an upright mark chance. {_rule(chance)}."
     )
 
 
-def _heads(address: Address) -> Iterator[Html]:
+def _rule(chance: TableRow) -> str:
+    return f"Rule for {chance.verdict_rule}; for a partial row on the {chance.unit}s with a prediction"
+
+
+def _heads(chance: TableRow, address: Address) -> Iterator[Html]:
     yield tag("th", "Rank", scope="col", class_="rank", title=_RANK)
     yield _sort_head("name", address)
     for metric in HEADLINE:
         yield _sort_head(metric, address)
-    yield tag("th", "To chance", scope="col", title=_TO_CHANCE)
+    yield tag("th", "To chance", scope="col", title=_rule(chance))
     yield tag("th", "Answers", scope="col", title=_ANSWERS)
     yield _sort_head("received", address)
     yield from columns.heads(address)
@@ -253,7 +255,7 @@ def _verdict(standing: Standing | None, row: TableRow) -> Html | None:
     text = tag("span", display_names.VERDICTS[verdict], class_=f"verdict {verdict}")
     if standing.chance.n == row.n:
         return text
-    return join(text, tag("small", f" on {display_names.plural(standing.chance.n, 'thread')}"))
+    return join(text, tag("small", f" on {display_names.plural(standing.chance.n, row.unit)}"))
 
 
 def _answers(row: TableRow, address: Address) -> Html | None:

@@ -152,6 +152,8 @@ def test_texts_are_filled_in_once() -> None:
         (None, "no such file; write one with"),
         ("title,card\n", "line 1: 'title,card'; expected an object with the texts"),
         ('{"title": "x"}\n', "line 1: .*expected an object"),
+        ('{"subreddit": "jazz", "title": "x", "card": " ", "model": "m"}\n', "line 1: .*expected an object"),
+        ('{"subreddit": "jazz", "title": "x", "card": "\\ud800", "model": "m"}\n', "line 1: .*expected an object"),
     ],
 )
 def test_mistakes(content: str | None, message: str, encoder: Path, tmp_path: Path) -> None:

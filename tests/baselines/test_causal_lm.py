@@ -139,6 +139,13 @@ def test_mistakes(arguments: list[str], message: str) -> None:
         build_system("causal_lm", "query_only", arguments).inspect_threads(data(2).threads)
 
 
+def test_a_masked_model_is_no_causal_one(tmp_path: Path) -> None:
+    """transformers would load it with attention to both sides."""
+    folder = tiny_texts.save(tmp_path / "m", "bert", "ForMaskedLM")
+    with pytest.raises(UserError, match="a masked language model; expected a causal one"):
+        system(folder).inspect_threads(data(2).threads)
+
+
 def test_the_contrast_takes_the_query_only() -> None:
     """Audio models have the option, too; a bare text holds no clip."""
     with pytest.raises(UserError, match="contrast: takes the query only, not audio_query"):

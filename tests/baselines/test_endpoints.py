@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines.embedding.endpoints import ServerEmbedder, ServerOptions, ServerScorer
 from baselines.launch import build_system
 from musicrs_metric.base import chat
 from musicrs_metric.errors import UserError
@@ -30,6 +32,8 @@ def reply(body: dict[str, Any], before: int) -> Reply:
     """Embeddings in reverse order, or scores; the first request of a run meets a busy server."""
     if STATE.pop("busy", False):
         return Reply("busy", status=503)
+    if "down" in STATE:
+        return Reply("down", status=500)
     if "raw" in STATE:
         return Reply(raw=json.dumps(STATE["raw"]).encode())
     if "input" in body:
@@ -50,6 +54,10 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
     STATE.clear()
     with chat_server(reply) as running:
         yield running
+
+
+def server(stub: Stub) -> chat.ChatServer:
+    return ServerOptions(base_url=stub.url, model_name="m", retries=0).server()
 
 
 def run(stub: Stub, model: str, out: Path, *arguments: str) -> Any:
@@ -90,19 +98,90 @@ def test_scores_of_a_server(api: str, longest_first: bool, stub: Stub, tmp_path:
     assert all(body["query"].startswith("Jazz: ") for body in stub.bodies)
 
 
+def vectors(*embeddings: Any) -> list[dict[str, Any]]:
+    return [{"index": index, "embedding": embedding} for index, embedding in enumerate(embeddings)]
+
+
 @pytest.mark.parametrize(
-    "raw",
+    ("raw", "message"),
     [
-        {"data": []}, {"data": [{"index": 0, "embedding": [1.0]}]}, {"data": "none"}, [], {}, 7,
-        {"data": [{"index": i, "embedding": [0.0, 0.0]} for i in range(11)]},
-        {"data": [{"index": 0, "embedding": [1.0, 0.0]} for _ in range(11)]},
+        ({"data": vectors([1.0])}, "1 item for 2 texts, expected each index from 0 to 1 once"),
+        ({"data": vectors([1.0], [2.0], [3.0])}, "3 items for 2 texts"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [2.0]}]}, "2 items for 2 texts, expected each index"),
+        ({"data": [{"index": "0", "embedding": [1.0]}, {"index": [1], "embedding": [2.0]}]}, "2 items for 2 texts"),
+        ({"data": [*vectors([1.0]), *vectors([2.0])]}, "2 items for 2 texts"),
+        ({"error": {"message": "no such model"}}, "0 items for 2 texts.*no such model"),
+        ({"data": "none"}, "0 items"), ([], "0 items"), (7, "0 items"), ([[1.0], [2.0]], "0 items"),
+        ({"data": vectors([1.0], [1.0, 2.0])}, "another embedding than numbers, of one length"),
+        ({"data": vectors(["1.0"], ["2.0"])}, "another embedding than numbers"),
+        ({"data": vectors("AACAPw==", "AAAAQA==")}, "another embedding than numbers"),
+        ({"data": vectors([None], [1.0])}, "another embedding than numbers"),
+        ({"data": vectors([True], [False])}, "another embedding than numbers"),
+        ({"data": vectors(1.0, 2.0)}, "without a finite length"),
+        ({"data": vectors([0.0], [1.0])}, "without a finite length"),
+        ({"data": vectors([math.nan], [1.0])}, "without a finite length"),
     ],
 )  # fmt: skip
-def test_replies_that_are_no_vectors_fail_the_run(raw: Any, stub: Stub, tmp_path: Path) -> None:
-    """No thread is ranked by a guess: the run stops after five failed threads."""
+def test_replies_that_are_no_vectors(raw: Any, message: str, stub: Stub) -> None:
+    """Nothing is ranked by a guess; the message repeats the start of the reply, without the key."""
     STATE["raw"] = raw
-    with pytest.raises(UserError, match=r"text_encoder failed on each of its first 5 threads, .*(the server|vector)"):
-        run(stub, "text_encoder", tmp_path / "a", "--subtract", "nothing")
+    with pytest.raises(ValueError, match=message):
+        ServerEmbedder(server(stub))(["a", "b"])
+
+
+def test_vectors_of_different_lengths_are_not_compared(stub: Stub) -> None:
+    embed = ServerEmbedder(server(stub))
+    embed(["a"])
+    STATE["raw"] = {"data": vectors([1.0, 2.0])}
+    with pytest.raises(ValueError, match="vectors of 2 and of 4 numbers"):
+        embed(["a", "b"])
+
+
+def scores(*values: Any) -> list[dict[str, Any]]:
+    return [{"index": index, "relevance_score": value} for index, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (scores(2.0), "1 item for 2 texts"),
+        ([*scores(2.0, 1.0), {"index": 0, "relevance_score": 9.0}], "3 items for 2 texts"),
+        ([{"index": 1, "relevance_score": 2.0}, {"index": 2, "relevance_score": 1.0}], "2 items for 2 texts"),
+        ([{"relevance_score": 2.0}, {"relevance_score": 1.0}], "2 items for 2 texts"),  # the best first
+        (scores("2.0", "1.0"), "another relevance_score than numbers"),
+        (scores(None, 1.0), "another relevance_score than numbers"),
+        (scores([1.0], [2.0]), "no finite number"),
+        (scores(math.nan, 1.0), "no finite number"),
+    ],
+)
+def test_replies_that_are_no_scores(raw: Any, message: str, stub: Stub) -> None:
+    STATE["raw"] = {"results": raw}
+    with pytest.raises(ValueError, match=message):
+        ServerScorer(server(stub), "cohere").score([("q", "a"), ("q", "b")])
+
+
+def test_a_key_that_the_server_repeats_is_not_shown(stub: Stub) -> None:
+    STATE["raw"] = {"error": "bad key secret-key-of-a-test"}
+    with pytest.raises(ValueError, match="bad key") as caught:
+        ServerEmbedder(server(stub))(["a"])
+    assert "secret-key-of-a-test" not in str(caught.value)
+
+
+def test_a_server_that_stops_ends_the_run_which_then_resumes(stub: Stub, tmp_path: Path) -> None:
+    """Its threads are not ranked at random, and the same command ranks the rest."""
+    STATE["raw"] = {"data": []}
+    arguments = ("text_encoder", tmp_path / "a", "--subtract", "nothing")
+    with pytest.raises(UserError, match="failed on each of its first 5 threads"):
+        run(stub, *arguments)
+    del STATE["raw"]
+    assert run(stub, *arguments).card.outcomes == {"ok": 6}
+    embed = ServerEmbedder(server(stub))
+    STATE["down"] = True
+    for _ in range(9):
+        with pytest.raises(chat.ChatError):
+            embed(["a"])
+    with pytest.raises(UserError, match=r"10 requests in a row got no answer.*run the same command again"):
+        embed(["a"])
 
 
 @pytest.mark.parametrize(
@@ -113,6 +192,8 @@ def test_replies_that_are_no_vectors_fail_the_run(raw: Any, stub: Stub, tmp_path
         ("text_encoder", ["--base-url", "x", "--model-name", "m", "--pooling", "cls"], "--pooling: has no effect"),
         ("reranker", ["--base-url", "x", "--model-name", "m", "--instruction", "a"], "--instruction: has no effect"),
         ("text_encoder", ["--base-url", "ftp://x", "--model-name", "m"], "--base-url 'ftp://x': expected a URL"),
+        ("reranker", ["--base-url", "x", "--model-name", "m", "--retries", "-1"], "--retries, --timeout-s: expected"),
+        ("text_encoder", ["--base-url", "x", "--model-name", "m", "--timeout-s", "nan"], "--retries, --timeout-s: exp"),
         ("minilm", ["--base-url", "http://127.0.0.1:9/v1", "--model-name", "m"], "use text_encoder for a server"),
     ],
 )

@@ -48,10 +48,12 @@ def test_ties_go_to_the_first_run(method: Method) -> None:
     assert fuse([down, up], method).ranking == ("B", "A")
 
 
-def test_equal_scores_have_no_say() -> None:
-    """A system that gives everything one score does not turn z into a division by zero."""
-    fused = fuse([answer("ABC", 1, 1, 1), answer("CAB", 3, 2, 1)], "zscore")
+@pytest.mark.parametrize("score", [1, 0.1])
+def test_equal_scores_have_no_say(score: float) -> None:
+    """Their z is 0, also for 0.1, where the rounded mean of three differs from each."""
+    fused = fuse([answer("ABC", score, score, score), answer("CAB", 3, 2, 1)], "zscore")
     assert fused.ranking == ("C", "A", "B")
+    assert fused.scores == pytest.approx([0.5 * 1.224745, 0, -0.5 * 1.224745], abs=1e-6)
 
 
 @pytest.mark.parametrize("method", ["rrf", "rank", "zscore"])

@@ -61,6 +61,7 @@ def test_a_recipe_makes_its_parts_and_resumes(mini: Path, tmp_path: Path) -> Non
     assert invoke(*line, "--limit", "4").exit_code == 0
     done = invoke(*line)
     assert done.exit_code == 0, done.output
+    assert "None" not in done.output
     parts = [read_predictions(out / "parts" / name / "predictions.jsonl").predictions for name in ("words", "others")]
     fused = read_predictions(out / "predictions.jsonl").predictions
     assert [p.ranking for p in fused] == [
@@ -97,9 +98,14 @@ def test_the_shipped_recipe_names_its_weights() -> None:
         (("[[parts]]\nname = \"others\"", "[[more]]\nname = \"others\""), "field 'more' is unknown"),
         (("name = \"others\"", "name = \"words\""), "parts are words, words, expected at least two with distinct"),
         (("name = \"others\"", "name = \"../others\""), "expected the name of a folder"),
-        (("weight = 3", "weight = \"3\""), "part words: weight is '3', expected a number"),
+        (("weight = 3", "weight = \"3\""), "part 'words': weight is '3', expected a number"),
+        (("weight = 3", "weight = -1"), "part 'words': weight is -1, expected a number from 0"),
+        (("weight = 3", "weight = nan"), "weight is nan, expected a number from 0"),
+        (("lexical", "fused_text"), "model is 'fused_text', expected a system, not a recipe"),
+        (("description", "weights = {mpnet = 3}\ndescription"), "weights holds mpnet = 3, expected text"),
         (("weight = 3", "method = \"rrf\""), "field 'method' is unknown"),
         (("weight = 3", "modality = \"sound\""), "modality is 'sound', expected"),
+        (("weight = 3", "weights = [\"mpnet\"]"), "weights is a list of 1, expected a key"),
         (("weight = 3", "weights = \"mpnet\""), r"weights is 'mpnet', expected a key of \[weights\]"),
         (("description", "method = \"sum\"\ndescription"), "method is 'sum', expected one of zscore, rrf, rank"),
         (("name = \"words_and_order\"", ""), "name is null, expected text"),

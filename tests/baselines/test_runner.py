@@ -86,8 +86,12 @@ def changed(data: Data, **fields: object) -> Data:
     [
         (Toy(context=Context(modality="query_only", seed=1)), toy_data(), "seed was 0 and is now 1"),
         (Toy(ToyOptions(delay=0.001)), toy_data(), "option delay was 0.0 and is now 0.001"),
-        (Toy(), toy_data(6), "fingerprint was"),
-        (Toy(), changed(toy_data(), query="another one"), "texts was"),
+        (Toy(), toy_data(6), "the pools or labels of toy are not those that the run ranked"),
+        (
+            Toy(),
+            changed(toy_data(), query="another one"),
+            "the queries, posts or clips of toy are not those that the run ranked",
+        ),
         (Toy(), toy_data()._replace(references=as_references(toy_data().threads, "toy", "other")), "config was"),
     ],
     ids=["seed", "option", "pools", "query", "configuration"],

@@ -141,3 +141,12 @@ def test_lexical_is_bm25_over_all_names(tmp_path: Path) -> None:
     assert list(prediction.ranking) == sorted(pool, key=lambda name: -expected[name])
     assert prediction.scores == pytest.approx([expected[name] for name in prediction.ranking], rel=1e-5)
     assert (unlike.ranking, nothing.ranking) == (threads[1].candidates, ("So What",))  # ties by place
+
+
+def test_lexical_on_titles_without_a_word() -> None:
+    """Letters are no words, so every title scores 0 and the order is that of the pool."""
+    threads = [thread("a", ["B", "A"], query="A, or songs like it")]
+    system = build_system("lexical", None)
+    access = ThreadAccess(threads, system.reads)
+    system.prepare(access.for_prepare())
+    assert system.rank([access.task(0)])[0].ranking == ("B", "A")

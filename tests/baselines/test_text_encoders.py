@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from baselines.data import Data, as_references
+from baselines.embedding.batches import embed_tokens
 from baselines.embedding.encoder_files import find_encoder
 from baselines.embedding.pair_scorer import INSTRUCTION, PairScorer
 from baselines.embedding.text_embedder import TextEmbedder
@@ -190,6 +192,10 @@ def test_named_is_the_largest_cosine(folders: dict[tuple[str, str], Path], tmp_p
     ("arguments", "message"),
     [
         (["--query-prefix", "{Genre}: "], r"--query-prefix: holds \{Genre\}; expected \{genre\} or \{subreddit\}"),
+        (["--name-prefix", "{ genre }"], r"--name-prefix: holds \{ genre \}"),
+        (["--instruction", "{sub-reddit}"], r"--instruction: holds \{sub-reddit\}"),
+        (["--max-tokens", "0"], "--max-tokens 0: expected 2 to 64"),
+        (["--max-tokens", "65"], "--max-tokens 65: expected 2 to 64"),
         (["--instruction", "a", "--query-prefix", "b"], "one sets the other"),
         (["--request", "music"], "--request: needs --subtract request"),
         (["--max-tokens", "1"], "--max-tokens 1: expected 2 to 64"),
@@ -200,6 +206,66 @@ def test_options_that_mean_nothing(arguments: list[str], message: str, folders: 
         build_system("text_encoder", "query_only", ["--weights", str(folders["bert", "mean_tokens"]), *arguments])
     with pytest.raises(UserError, match="--weights: missing"):
         build_system("text_encoder", "query_only")
+
+
+def broken(folder: Path, copy: Path, fault: str) -> Path:
+    """A copy of a checkpoint with one fault."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folder, copy)
+    weights = load_file(copy / "model.safetensors")
+    if fault == "no tokenizer":
+        for file in copy.glob("tokenizer*"):
+            file.unlink()
+    elif fault == "torn tokenizer":
+        (copy / "tokenizer.json").write_text("{}")
+    elif fault == "list":
+        (copy / "config.json").write_text("[]")
+    elif fault == "code":
+        (copy / "model.safetensors").unlink()
+        torch.save({**weights, "more": Path("a")}, copy / "pytorch_model.bin")
+    else:
+        factor = float(fault)
+        save_file({key: factor * value for key, value in weights.items()}, copy / "model.safetensors", {"format": "pt"})
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("no tokenizer", "no tokenizer in it"),
+        ("torn tokenizer", "its tokenizer cannot be loaded"),
+        ("list", "config.json holds a list of 0"),
+        ("code", "its .bin file holds more than tensors"),
+    ],
+)
+@pytest.mark.parametrize("model", ["text_encoder", "reranker"])
+def test_broken_checkpoints_end_the_run_in_one_line(
+    model: str, fault: str, message: str, folders: dict[tuple[str, str], Path], tmp_path: Path
+) -> None:
+    """transformers would make a tokenizer that knows no word, and unpickling would run code."""
+    folder = folders["bert", "mean_tokens"]
+    if model == "reranker":
+        folder = tiny_texts.save(tmp_path / "m", "bert", "ForSequenceClassification")
+    with pytest.raises(UserError, match=rf"--weights .*: .*{message}"):
+        scores_of([], broken(folder, tmp_path / "broken", fault), tmp_path / "out", model)
+
+
+@pytest.mark.parametrize("factor", ["nan", "0"])
+def test_no_cached_vector_is_0_or_not_finite(factor: str, folders: dict[tuple[str, str], Path], tmp_path: Path) -> None:
+    """Likeness to such a vector would keep the order of the pool, in this run and in every later one."""
+    folder = broken(folders["bert", "mean_tokens"], tmp_path / "m", factor)
+    embed = TextEmbedder(find_encoder(str(folder)), Context(modality="query_only", cache=tmp_path / "cache"))
+    with pytest.raises(ValueError, match="the model gave 2 of 2 texts a vector that is 0 or not finite"):
+        embed(TEXTS[:2])
+    embed.save()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_text_without_tokens_has_no_vector() -> None:
+    with pytest.raises(ValueError, match="has no tokens for this model"):
+        embed_tokens([[1], []], 64, 0, CONTEXT.device, lambda ids, _: ids)
 
 
 PAIRS = [(query, name) for query in ("so what?", TEXTS[4]) for name in ("so what", "blue in green", "a")]
@@ -264,6 +330,19 @@ def test_a_model_without_a_head_is_no_reranker(folders: dict[tuple[str, str], Pa
     folder = tiny_texts.save(tmp_path / "m", "bert", "ForSequenceClassification", 3)
     with pytest.raises(UserError, match="a head with 3 labels"):
         PairScorer(str(folder), None, None, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--max-tokens", "0"], "--max-tokens 0: expected 8 to 64"),
+        (["--instruction", "{genre}"], r"--instruction: holds \{genre\}; expected no field"),
+    ],
+)
+def test_options_of_a_reranker(arguments: list[str], message: str, tmp_path: Path) -> None:
+    folder = tiny_texts.save(tmp_path / "m", "bert", "ForSequenceClassification")
+    with pytest.raises(UserError, match=message):
+        build_system("reranker", "query_only", ["--weights", str(folder), *arguments])
 
 
 def test_the_reranker_ranks_and_resumes(tmp_path: Path) -> None:

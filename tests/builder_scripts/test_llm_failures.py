@@ -52,6 +52,19 @@ FAULTS: dict[str, tuple[Reply, str]] = {
     "error inside": (Reply(raw=b'{"error": {"message": "over the limit", "code": 429}}'), "no answer"),
     "gateway": (Reply(raw=b"<html>502</html>"), "no answer"),
     "torn": (Reply(GOOD, cut=True), "no answer"),
+    "no body": (Reply(raw=b""), "no answer"),
+    "other type": (Reply(raw=b'["an", "answer"]'), "no answer"),
+    "no choices": (Reply(raw=b'{"choices": []}'), "no answer"),
+    "null choices": (Reply(raw=b'{"choices": null}'), "no answer"),
+    "error beside": (
+        Reply(raw=completion(GOOD)[:-1] + b', "error": {"message": "upstream", "code": 502}}'), "no answer"
+    ),
+    "redirect": (Reply(status=302, headers={"Location": "/login"}, raw=b""), "no answer"),
+    "endless redirect": (Reply(status=308, headers={"Location": "/v1/chat/completions"}, raw=b""), "no answer"),
+    "not gzip": (Reply(raw=b"\x1f\x8b rubbish", headers={"Content-Encoding": "gzip"}), "no answer"),
+    "events": (Reply(raw=b"data: [DONE]\n\n"), "no answer"),
+    "other question": (Reply('{"query": "I am looking for slow songs."}'), "unreadable"),
+    "schema": (Reply('{"type": "object", "properties": {"entities": {"type": "array"}}}'), "unreadable"),
 }  # fmt: skip
 
 
@@ -88,7 +101,7 @@ def test_one_bad_evening_is_not_final(work: Work, fault: str) -> None:
     """R13: a server that fails always ends the stage soon and badly; the same command then asks a good one for all."""
     with stub_server(lambda prompt, before: FAULTS[fault][0]) as stub:
         assert ends_badly(*arguments(work, stub))
-        assert len(stub.bodies) <= 20 + 4 + 4  # twenty, those in flight, and the first one in other forms
+        assert len(stub.bodies) <= 20 + 4 + 4  # twenty, those in flight, the first in other forms
     assert not work.entities.exists()
     with stub_server(lambda prompt, before: Reply(GOOD)) as stub:
         told = run(*arguments(work, stub))

@@ -11,20 +11,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 from typer.testing import CliRunner
 
 from builder_scripts.cli import app
 from builder_scripts.layout import Work
 from builder_scripts.manifest import StageManifest
 from builder_scripts.mine import ingest as ingest_module
-from builder_scripts.mine.dumps import find_dumps
+from builder_scripts.mine.dumps import find_dumps, unnamed
 from builder_scripts.mine.executors import default_workers, memory_per_worker
 from builder_scripts.mine.ingest import ingest
 from builder_scripts.mine.rows import bronze_schema
@@ -276,9 +277,11 @@ def test_a_misspelt_subreddit(tmp_path: Path) -> None:
 def test_a_misspelt_subreddit_ends_a_whole_run(tmp_path: Path) -> None:
     """Before any later stage, also where it has a genre; the message says where to mend it."""
     write_dump(tmp_path / "RS_1.zst", posts("a"))
+    write_dump(tmp_path / "RC_1.zst", [])
     settings = tmp_path / "run.yaml"
     settings.write_text(
-        "work: work\nmine: {dumps: [RS_1.zst], subreddits: [jaz]}\nrefine: {genres: {jaz: Jazz}}\nrelease: {name: x}\n"
+        "work: work\nmine: {dumps: [RS_1.zst, RC_1.zst], subreddits: [jaz]}\n"
+        "refine: {genres: {jaz: Jazz}}\nrelease: {name: x}\n"
     )
     with pytest.raises(UserError, match=r"no row of the subreddit jaz .* did you mean jazz\?; fix mine.subreddits"):
         CliRunner().invoke(app, ["all", "--config", str(settings)], catch_exceptions=False)
@@ -341,11 +344,43 @@ def test_plain_and_compressed_dumps(tmp_path: Path) -> None:
         arguments = ["mine", str(tmp_path / name), "--work", str(tmp_path / "work" / name), "--subreddit", "jazz"]
         done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 0, done.output
-        assert ("skipped Jazz.jsonl: the name says neither" in " ".join(done.stderr.split())) is (name == "plain")
+        assert ("skipped Jazz.jsonl: expected RS_*" in " ".join(done.stderr.split())) is (name == "plain")
         mined = rows(Work(tmp_path / "work" / name), "submissions")
         found.append([{key: row[key] for key in ("thread_id", "title", "created_utc")} for row in mined])
     assert found[0] == found[1]
     assert len(found[0]) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: b"<html>404</html>",
+        lambda lines: lines.decode().encode("utf-16"),
+        lambda lines: json.dumps([json.loads(line) for line in lines.splitlines()]).encode(),
+        lambda lines: b"".join(json.dumps(json.loads(line), indent=1).encode() + b"\n" for line in lines.splitlines()),
+        lambda lines: json.dumps({"data": [json.loads(line) for line in lines.splitlines()]}).encode(),
+        zstandard.ZstdCompressor().compress,
+    ],
+    ids=["page", "UTF-16", "array", "indented", "wrapped", "compressed"],
+)
+def test_files_that_are_no_dumps(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+    """A file of another form is damaged, although the dump next to it is good; an empty one is a dump without lines."""
+    (tmp_path / "r_jazz_posts.jsonl").write_bytes(change(b"".join(posts("a", "b"))))
+    (tmp_path / "r_folk_posts.jsonl").write_bytes(b"".join(posts("c")))
+    (tmp_path / "r_rock_posts.jsonl").touch()
+    mined = mine([tmp_path], Work(tmp_path / "work"))
+    damage = {Path(report.path).stem: report.damage for report in mined.reports}
+    assert damage["r_jazz_posts"].startswith("is no dump: expected one JSON object per line with its subreddit, found ")
+    assert (damage["r_folk_posts"], damage["r_rock_posts"]) == ("", "")
+
+
+def test_dumps_in_another_form_are_named(tmp_path: Path) -> None:
+    """Other compressions, unfinished downloads and tables are skipped with a message, in folders of good dumps."""
+    write_dump(tmp_path / "RS_2019-06.zst", posts("a"))
+    others = ["RC_2019-06.xz", "RC_2019-07.zst.part", "r_jazz_comments.csv"]
+    for name in (*others, "README.txt"):
+        (tmp_path / name).touch()
+    assert [path.name for path in unnamed([tmp_path])] == others
 
 
 def test_a_file_of_the_other_kind(tmp_path: Path) -> None:

@@ -131,6 +131,8 @@ def test_columns_of_both_kinds() -> None:
     """Tables that hold both kinds have empty columns of the other one."""
     nothing = {"link_id": None, "parent_id": float("nan"), "body": None}
     assert row("submissions", title="A post", **nothing) is not None
+    for blank in ("", "nan", "null", "None"):  # written as text
+        assert row("submissions", title="A post", link_id=blank, parent_id=blank) is not None
     assert row("comments", body="a reply", title=None, selftext=None) is not None
 
 
@@ -141,7 +143,7 @@ def test_columns_of_both_kinds() -> None:
         ("t1_hab0001", "t1_hab0001"), ("hab0001", "t1_hab0001"), ("tab0001", "t1_tab0001"), ("12345", "t1_12345"),
         (37628437249, "t1_hab0001"), (37628437249.0, "t1_hab0001"), ("37628437249", "t1_hab0001"),
         (37628437248, "t3_hab0000"), (35, "t1_z"), (36, "t1_10"),
-        ("t1_hab0000", "t1_hab0000"),
+        ("t1_hab0000", "t1_hab0000"), ("37628437249.0", "t1_hab0001"), ("null", "t3_hab0000"), ("NaN", "t3_hab0000"),
     ],
 )  # fmt: skip
 def test_parents(parent: object, name: str) -> None:
@@ -155,7 +157,8 @@ def test_parents(parent: object, name: str) -> None:
     [
         (NOW, NOW), (str(NOW), NOW), (NOW + 0.9, NOW), (f"{NOW}.5", NOW), (NOW * 1_000, NOW), (NOW * 1_000 + 999, NOW),
         (str(NOW * 1_000), NOW), (NOW * 1e3, NOW), (NOW * 1_000_000 + 7, NOW), (NOW * 10**9, NOW),
-        ("2025-01-01T00:00:00Z", NOW), ("2025-01-01 00:00:00", NOW), ("2025-01-01T01:00:00+01:00", NOW),
+        ("2025-01-01 00:00:00 UTC", NOW), ("2025-01-01T00:00:00Z", NOW), ("2025-01-01 00:00:00", NOW),
+        ("2025-01-01T01:00:00+01:00", NOW),
         (-NOW, None), (0, None), (5, None), (-1, None), (NOW * 2, None), (NOW * 10, None), (NOW * 10**12, None),
         ("1e400", None), (True, None), (None, None), ("soon", None), ([], None), (float("inf"), None),
     ],
@@ -165,6 +168,25 @@ def test_times(given_as: object, when: int | None) -> None:
     for kind in ("submissions", "comments"):
         found = row(kind, created_utc=given_as)
         assert (found and found["created_utc"]) == when
+
+
+@pytest.mark.parametrize(
+    ("given_as", "is_true"),
+    [
+        (True, True),
+        (False, False),
+        (1, True),
+        (0.0, False),
+        ("true", True),
+        ("False", False),
+        ("1.0", True),
+        (None, None),
+    ],
+)
+def test_truth_values(given_as: object, is_true: bool | None) -> None:
+    """Tables write them as numbers and as text."""
+    assert value("comments", "is_submitter", is_submitter=given_as) is is_true
+    assert value("comments", "stickied", stickied=given_as) is bool(is_true)
 
 
 @pytest.mark.parametrize(

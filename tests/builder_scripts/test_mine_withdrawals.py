@@ -31,6 +31,24 @@ NOTICES = (
     "[This comment has been deleted in protest of Reddit's API changes]",
     "Removed by Reddit in response to a copyright notice.",
     "Comment removed by moderator",
+    "[removed] [deleted]",
+    "[user deleted this comment]",
+    "[This comment has been deleted, along with its account, due to Reddit's API pricing policy.]",
+    "[account suspended]",
+    "[DMCA takedown]",
+    "[supprimé par l'auteur]",
+    "[entfernt von Moderator]",
+    "[удалено модератором]",
+    "[投稿は削除されました]",
+    "Sorry, this post was deleted by the person who originally posted it.",
+    "Sorry, this post has been removed by the moderators of r/jazz.",
+    "This post was removed by Reddit's spam filters",
+    "Due to a copyright notice, this post has been removed by Reddit.",
+    "In response to a legal request, this content has been removed",
+    "The moderators have removed this post",
+    "This comment has been overwritten by an open source script to protect this user's privacy. The purpose of this "
+    "script is to help protect users from doxing. If you would like to do the same, add the browser extension: hit the "
+    "new OVERWRITE button at the top.",
 )
 WRITTEN = (
     "",
@@ -46,6 +64,16 @@ WRITTEN = (
     "(Take Five)",
     "Unavailable",
     "removed my doubts: So What",
+    "[Erased, Over, Out]",
+    "Deleted by Modeselektor",
+    "Removed by Moderat",
+    "Reddit removed my favourite song",
+    "Due to a copyright claim the song was removed",
+    "Overwritten by Tool is not a song",
+    "[Suspended]",
+    "[Deleted] (by Miles Davis)",
+    "Sorry, this song was deleted from every shop",
+    "The mods removed this record from the list",
 )
 
 
@@ -99,7 +127,12 @@ def test_what_follows_a_marker_counts(text: str) -> None:
         (dict.fromkeys(("removed_by_category", "removed_by", "banned_by", "removal_reason")), None),
         ({"removed_by_category": "", "banned_by": False, "banned_at_utc": 0, "removed_by": "null"}, None),
         ({"banned_by": float("nan")}, None), ({"collapsed_reason_code": "LOW_SCORE"}, None),
-        ({"author": "[deleted]"}, None),
+        ({"author": "[deleted]"}, None), ({"removed": True}, "removed"), ({"spam": True}, "spam"),
+        ({"removed": False, "spam": "false"}, None), ({"_meta": [{"was_deleted_later": True}]}, "was_deleted_later"),
+        ({"_meta.was_deleted_later": True}, "was_deleted_later"), ({"was_deleted_later": "True"}, "was_deleted_later"),
+        ({"removal_type": "deleted"}, "removal_type"), ({"_meta.was_deleted_later": False}, None),
+        ({"_meta.removal_type": "nan", "_meta.was_deleted_later": "0.0"}, None),
+        ({"_meta.removal_type": "deleted", "_meta.was_initially_deleted": True}, None),
     ],
 )  # fmt: skip
 def test_metadata(fields: dict[str, Any], sign: str | None) -> None:

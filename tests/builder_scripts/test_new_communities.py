@@ -35,7 +35,7 @@ def started(folder: Path, url: str, **more: Any) -> tuple[int, str]:
         "work": "work", "home": "hf",
         "mine": {"dumps": ["../dumps"], "subreddits": ["Country", "r/folk"], "workers": 1},
         "extract": {"model": "m", "url": url, "retries": 0}, "queries": {"model": "m", "url": url, "retries": 0},
-        "refine": {"genres": {"country": "Country", "folk": "Folk"}},
+        "refine": {"genres": {"country": "Country", "folk": "Folk"}, "macro_genres": {"Country": "MM"}},
         "audio": {"fetch": False}, "annotate": {"skip": True}, "release": {"name": "country-and-folk"},
     }  # fmt: skip
     (folder / "run.yaml").write_text(yaml.safe_dump(settings | more), encoding="utf-8")
@@ -92,19 +92,22 @@ def test_from_dumps_to_a_score_with_a_new_genre(tmp_path: Path) -> None:
 
     release = ill / "work" / "release" / "country-and-folk"
     assert validate(release).is_valid
+    answers = [json.loads(line) for line in (release / "making" / "answers.jsonl").read_text().splitlines()]
+    assert "no answer" not in {row.get("failure") for row in answers}
     score = json.loads((ill / "work" / "baseline" / "score.json").read_text())
     assert score["n"] == ALL
     card, sheet = (release / "README.md").read_text(), (release / "datasheet.md").read_text()
-    assert "| Country | other | 14 | 50.0 % |" in card
+    assert "| Country | MM | 14 | 50.0 % |" in card
+    assert "| Folk | other | 14 | 50.0 % |" in card
     assert "| Folk | 14 | 50.0 % |" in sheet
     run_folder = next(path for path in (ill / "work" / "baseline").iterdir() if path.is_dir())
     scored = ["score", "-p", str(run_folder), "-d", str(release), "--json"]
-    for by, groups in (("genre", ["Country", "Folk"]), ("macro", ["other"])):
+    for by, groups in (("genre", ["Country", "Folk"]), ("macro", ["MM", "other"])):
         done = CliRunner().invoke(metric_app, [*scored, "--by", by])
         assert list(json.loads(done.stdout)[f"by_{by}"]) == groups
     report = CliRunner().invoke(metric_app, ["report", str(run_folder), "-d", str(release), "-o", str(tmp_path / "r")])
     assert report.exit_code == 0, report.output
-    assert "Country" in (tmp_path / "r" / "report.md").read_text()
+    assert "| Country | mainstream (MM) | 14 |" in (tmp_path / "r" / "report.md").read_text()
     assert CliRunner().invoke(dataset_app, ["audit", str(release), "--seeds", "2"]).exit_code == 0
 
 

@@ -68,6 +68,28 @@ def test_good_settings_pass(tmp_path: Path) -> None:
             {"refine": {"genres": {"country": "Country", "folk": "COUNTRY"}}},
             "found the genres 'Country' and 'COUNTRY'; write one",
         ),
+        ({"refine": {"macro_genres": {"Jazz": "MM"}}}, "refine.macro_genres: Jazz has the macro-genre IM in the paper"),
+        (
+            {"refine": {"genres": {"country": "Country"}, "macro_genres": {"Contry": "MM"}}},
+            "found 'Contry', expected the new genre of a subreddit; did you mean Country",
+        ),
+        (
+            {"refine": {"genres": {"country": "Country"}, "macro_genres": {"Country": "mm"}}},
+            "Country has the macro-genre 'mm'; expected MM",
+        ),
+        (
+            {"refine": {"genres": {"country": "Country"}, "macro_genres": {"Country": "Other"}}},
+            "Country has the macro-genre 'Other'; .*not free",
+        ),
+        (
+            {
+                "refine": {
+                    "genres": {"country": "Country", "folk": "Folk"},
+                    "macro_genres": {"Country": "Roots", "Folk": "ROOTS"},
+                }
+            },
+            "found the macro-genres 'Roots' and 'ROOTS'; write one",
+        ),
         ({"refine": {"min_answers": 9, "max_answers": 3}}, "--min-answers 9 --max-answers 3"),
         ({"pools": {"designs": ["paper", "paper"]}}, "designs of pools: found paper, paper"),
         ({"annotate": {"labels": "x", "majority": True}}, "--labels takes the place of the annotators; leave out"),
@@ -116,12 +138,25 @@ def test_a_subreddit_in_other_spellings(tmp_path: Path, name: str) -> None:
     assert check(config) == []
 
 
+def test_dumps_of_one_kind(tmp_path: Path) -> None:
+    """Comments that are missing, or in a form that cannot be read, are reported before anything is mined."""
+    path = settings(tmp_path)
+    (tmp_path / "dumps" / "RC_2025-01.zst").rename(tmp_path / "dumps" / "RC_2025-01.xz")
+    assert faults(path)[0].startswith("mine.dumps: found no dump of comments, expected dumps of submissions and")
+
+
 def test_a_new_genre_is_allowed(tmp_path: Path) -> None:
     """Whatever the spelling of the subreddit; that it has no macro-genre is told."""
-    change = {"mine": {"subreddits": ["Country", "jazz"]}, "refine": {"genres": {"r/COUNTRY": "Country"}}}
+    change: dict[str, Any] = {
+        "mine": {"subreddits": ["Country", "jazz"]},
+        "refine": {"genres": {"r/COUNTRY": "Country"}},
+    }
     assert check(read_config(settings(tmp_path, change))) == [
-        "Country: new genres; scores by macro-genre count them as `other`"
+        "Country: new genres without a macro-genre; scores by macro-genre count them as `other` "
+        "(refine.macro_genres: {Country: MM} states one)"
     ]
+    change["refine"]["macro_genres"] = {"Country": "Roots"}
+    assert check(read_config(settings(tmp_path, change))) == []
 
 
 def test_a_server_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

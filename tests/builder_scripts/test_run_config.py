@@ -74,7 +74,13 @@ def test_no_settings(tmp_path: Path, text: str, told: str) -> None:
         read_config(tmp_path / "none.yaml")
 
 
-PLURALS = {"subreddit": "subreddits", "kind": "kinds", "genre": "genres", "design": "designs"}
+PLURALS = {
+    "subreddit": "subreddits",
+    "kind": "kinds",
+    "genre": "genres",
+    "macro-genre": "macro-genres",
+    "design": "designs",
+}
 
 
 @pytest.mark.parametrize(

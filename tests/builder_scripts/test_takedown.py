@@ -79,7 +79,8 @@ LISTED = Takedown(("t3_abq123", "t1_k2def01", "jNQXAC9IVRw", "u/harbour_venn", "
         "t1_k2def01", "https://youtu.be/jNQXAC9IVRw?t=3", "v%3DjNQXAC9IVRw", "https://i.ytimg.com/vi/jNQXAC9IVRw/0.jpg",
         "u/Harbour_Venn", "/u/harbour\\_venn", "https://old.reddit.com/user/Harbour_Venn/comments/", "u\\/harbour_venn",
         "@Harbour_Venn", "thanks, Harbour_Venn!", "https://www.reddit.com/r/x/comments/metal/t", "t3_metal", "u/Jazz",
-        "a line\\nabq123\\n\\nu/harbour_venn",
+        "a line\\nabq123\\n\\nu/harbour_venn", "r/u_Harbour_Venn", "https://www.reddit.com/r/u_harbour_venn/comments/zz9/t/",
+        "u/harbour%5Fvenn", "u_harbour_venn",
     ],
 )  # fmt: skip
 def test_no_trace(trace: str) -> None:
@@ -126,6 +127,9 @@ def test_links_as_entries() -> None:
     entries = {
         "T3_1ABCDE": "t3_1abcde", start: "t3_1abcde", f"{start}/a_title/": "t3_1abcde", "redd.it/1abcde": "t3_1abcde",
         f"{start}/a_title/k2def01/?context=3": "t1_k2def01", f"{start}/comment/k2def01/": "t1_k2def01",
+        f"{start}/a_title/#top": "t3_1abcde", f"{start}.json": "t3_1abcde", "reddit.com/gallery/1abcde": "t3_1abcde",
+        "https://www.reddit.com/user/Ann_B/comments/?sort=new": "u/ann_b", "reddit.com/r/u_Ann_B/": "u/ann_b",
+        "https://www.reddit.com/user/Ann_B/comments/1abcde/a_title/": "t3_1abcde",
         "/u/Ann_B": "u/ann_b", "https://old.reddit.com/user/Ann_B/": "u/ann_b",
         "https://youtu.be/jNQXAC9IVRw?t=1": "jNQXAC9IVRw", "https://example.org/": None,
     }  # fmt: skip

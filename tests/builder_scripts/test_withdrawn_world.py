@@ -99,15 +99,15 @@ def test_rows_of_an_earlier_version(tmp_path: Path) -> None:
     work = made(tmp_path, world)
     path = work.bronze / "_mine.json"
     for file in (path, *work.bronze.glob("*/_*.json")):
-        file.write_text(file.read_text().replace('"rows": 2', '"rows": 1'))
+        file.write_text(file.read_text().replace('"rows": 3', '"rows": 1'))
     with pytest.raises(
-        UserError, match=r"mined by an earlier version \(rows 1, now 2\).* run `python -m .* mine`"
+        UserError, match=r"mined by an earlier version \(rows 1, now 3\).* run `python -m .* mine`"
     ) as told:
         run(work, ThreadsOptions())
     assert "\n" not in str(told.value)
     again = CliRunner().invoke(app, ["mine", str(tmp_path / "dumps"), "--work", str(work.root), "--subreddit", "jazz"])
     assert (again.exit_code, "all dumps are mined again" in again.stderr) == (0, True)
-    assert StageManifest.read(work.bronze, "mine").parameters["rows"] == 2
+    assert StageManifest.read(work.bronze, "mine").parameters["rows"] == 3
 
 
 @pytest.mark.parametrize(

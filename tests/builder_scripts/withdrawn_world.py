@@ -26,6 +26,9 @@ IN_PLACE = (
     "[ Removed by reddit in response to a copyright notice. ]",
     "[ Removed by reddit on account of violating the content policy ]",
     r"\[ Removed by Reddit on account of violating the [content policy](/help/contentpolicy). \]",
+    "[deleted] [removed]",
+    "Sorry, this post was deleted by the person who originally posted it.",
+    "This comment has been overwritten by an open source script to protect this user's privacy. It helps: do the same.",
 )
 MARKS: tuple[Line, ...] = (
     {"_meta": {"was_deleted_later": True, "removal_type": "deleted"}},
@@ -36,6 +39,10 @@ MARKS: tuple[Line, ...] = (
     {"removed_by_category": "copyright_takedown"},
     {"removed_by": "a_moderator"},
     {"banned_by": True},
+    {"removed": True},
+    {"spam": "True"},
+    {"_meta.was_deleted_later": True, "_meta.removal_type": "deleted"},
+    {"was_deleted_later": "true", "_meta": None},
 )
 NO_MARKS: tuple[Line, ...] = (
     {},
@@ -45,6 +52,8 @@ NO_MARKS: tuple[Line, ...] = (
     {"_meta": "not an object"},
     {"removed_by_category": None, "banned_by": None, "removed_by": None},
     {"author": "[deleted]"},
+    {"removed": False, "spam": "false", "_meta.was_deleted_later": False, "_meta.removal_type": ""},
+    {"stickied": "false"},
 )
 
 
@@ -148,6 +157,9 @@ def _captured(line: Line) -> int:
 
 def _gone(line: Line, text: str) -> bool:
     if line[text] in IN_PLACE or line.get("removed_by_category") or line.get("removed_by") or line.get("banned_by"):
+        return True
+    columns = ("removed", "spam", "was_deleted_later", "_meta.was_deleted_later", "_meta.removal_type")
+    if any(line.get(column) not in (None, False, "", "false") for column in columns):
         return True
     meta = line.get("_meta")
     if isinstance(meta, str):

@@ -22,6 +22,8 @@ from musicrs_metric.catalogue.measures import catalogue_table
 from musicrs_metric.catalogue.scores import dialogue_scores, natural_key, ratio_intervals
 from musicrs_metric.cli import app as metric_app
 from musicrs_metric.intervals import mean_intervals
+from musicrs_metric.report.build import build_report
+from musicrs_metric.report.markdown import render_markdown
 
 runner = CliRunner()
 ITEMS = Catalogue(tuple(Item(name) for name in "abcdefgh"))
@@ -126,7 +128,8 @@ def lab_file(folder: Path, *, catalogue: bool) -> Path:
 def test_path_of_a_lab(tmp_path: Path, catalogue: bool) -> None:
     """Own file, dataset, baselines, score by turn, comparison. BM25 finds the title in the second turn only."""
     data = tmp_path / "data"
-    run(dataset_app, "build", "--from", f"jsonl:{lab_file(tmp_path, catalogue=catalogue)}", "--out", data)
+    built = run(dataset_app, "build", "--from", f"jsonl:{lab_file(tmp_path, catalogue=catalogue)}", "--out", data)
+    assert ("so recall@20 is the same for every order" in built.output) is not catalogue
     for system in ("lexical", "random"):
         run(
             baselines_app,
@@ -151,6 +154,13 @@ def test_path_of_a_lab(tmp_path: Path, catalogue: bool) -> None:
     assert json.loads(result.stdout)["n"] == 30
     refused = runner.invoke(metric_app, ["score", "-p", str(tmp_path / "lexical"), "-d", str(data), "--by", "nothing"])
     assert refused.exit_code != 0
+    if not catalogue:
+        report = build_report([tmp_path / "lexical", tmp_path / "random"], data, resamples=200)
+        text = render_markdown(report.document)
+        assert "On 30 dialogues a test" in text
+        assert "one per dialogue" in text
+        assert "exact null distribution" not in text  # the rule for threads
+        assert "one genre and one subreddit, so there is nothing to compare" in text
 
 
 CPCD = Path(os.environ.get("MUSICRS_DATA", "missing")).with_name("cpcd_dev_val.jsonl")

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from musicrs_dataset.audit import ADVERSARIES, Audit, EffectSize, audit, embedding_adversaries
+from musicrs_dataset.audit.adversary import Adversary
 from musicrs_dataset.audit.resemblance import resemblance_adversaries
 from musicrs_dataset.pools import balanced_pools, grouped_pools, paper_pools, with_pools
 from musicrs_dataset.records import Thread
@@ -211,12 +213,26 @@ def test_balanced_pools_keep_the_honest_signal(
     assert 0.03 < effect.mean - effect.chance < 0.07
 
 
+def small_clusters_first(embed: Callable[[Sequence[str]], npt.NDArray[np.floating]]) -> Adversary:
+    """Ten clusters in meaning per pool: a pool of this design holds about ten sets."""
+
+    def weigh(threads: Sequence[Thread]) -> list[list[float]]:
+        weights = []
+        for thread in threads:
+            clusters = fcluster(linkage(embed(thread.candidates), "average", metric="cosine"), 10, "maxclust")
+            weights.append((-np.bincount(clusters)[clusters]).astype(float).tolist())
+        return weights
+
+    return Adversary("small clusters first", "size of groups", "thread", "Sizes within a pool.", weigh, ties="shuffled")
+
+
 @pytest.mark.figures
 def test_grouped_pools_hide_which_set_is_relevant(
     upstream_threads: list[Thread], minilm: Callable[[Sequence[str]], npt.NDArray[np.floating]]
 ) -> None:
     like_other, like_pool = resemblance_adversaries(minilm, "in meaning")
-    tried = [like_other, like_pool, *(a for a in ADVERSARIES if a.name in ("frequent first", "rare first"))]
+    by_size = small_clusters_first(minilm)
+    tried = [like_other, like_pool, by_size, *(a for a in ADVERSARIES if a.name in ("frequent first", "rare first"))]
     # Random distractors leave the relevant candidates as a cluster.
     published = effects(audit(upstream_threads, [like_pool]), like_pool.name)["ndcg@20"]
     assert published.mean - published.chance > 0.02

@@ -15,6 +15,9 @@ import pyarrow.parquet
 import pytest
 import yaml
 
+from baselines.data import as_references
+from musicrs_dataset.checks import suspicious_rows
+from musicrs_dataset.describe import describe
 from musicrs_dataset.loading import load_threads
 from musicrs_dataset.pools.files import NamedPools, read_named_pools
 from musicrs_dataset.records import Clip, Thread
@@ -47,6 +50,31 @@ def front_matter(folder: Path) -> dict[str, Any]:
     """The YAML block of the card."""
     matter: dict[str, Any] = yaml.safe_load((folder / "README.md").read_text(encoding="utf-8").split("---\n")[1])
     return matter
+
+
+def test_macro_genres_of_new_genres(tmp_path: Path) -> None:
+    """A stated macro-genre is in the data, and every reader groups by it; without one, nothing changes."""
+    labels = {"t3_a": "IM", "t3_b": "IM", "t3_c": "Roots", "t3_d": "AE"}
+    new = [
+        replace(
+            row,
+            genre={"metal": "Folk"}.get(row.subreddit, row.genre),
+            columns=(("macro_genre", labels[row.thread_id]),),
+        )
+        for row in TINY
+    ]
+    folder = build(new, tmp_path, about=ABOUT, configs=["query_only"])
+    references = load_references(folder, "query_only")
+    assert references.groups["macro"] == ["IM", "IM", "Roots", "AE"]
+    assert as_references(load_threads(folder, "query_only"), "tiny", "query_only").groups == references.groups
+    assert "| Folk | Roots | 1 | 25.0 % |" in (folder / "README.md").read_text(encoding="utf-8")
+    about = describe(new)
+    assert {name: share.threads for name, share in about.macro_genres.items()} == {"IM": 2, "AE": 1, "Roots": 1}
+    assert about.to_dict()["stated_macro_genres"] == {"Jazz": "IM", "Indie": "AE", "Folk": "Roots"}
+    assert "stated_macro_genres" not in describe(TINY).to_dict()
+    contradiction = [replace(row, columns=(("macro_genre", row.thread_id),)) for row in new]
+    odd = {finding.name: finding.where for finding in suspicious_rows(contradiction)}
+    assert odd["several_macro_genres"] == ("t3_a", "t3_b")
 
 
 def test_files(tiny: Path) -> None:

@@ -33,7 +33,10 @@ from .support import TINY
         ("ann (at) example (dot) com", "email", "ann (at) example (dot) com"),
         ("+44 20 7946 0958", "telephone", "+442079460958"), ("(415) 555-2671", "telephone", "+14155552671"),
         ("415.555.2671", "telephone", "+14155552671"), ("+49 30 901820", "telephone", "+4930901820"),
-        ("@ann_b", "handle", "ann_b"),
+        ("@ann_b", "handle", "ann_b"), ("\uff20ann_b", "handle", "ann_b"),
+        ("ann\uff20mail.org", "email", "ann@mail.org"),
+        ("r/u_ann_b", "account", "ann_b"), ("u/ann%5Fb", "account", "ann_b"),
+        ("https://www.reddit.com/r/u_Ann_B/comments/x1/a_title/", "account", "ann_b"),
     ],
 )  # fmt: skip
 def test_forms(text: str, kind: str, what: str) -> None:

@@ -149,8 +149,8 @@ def test_build_from_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     hub.repos["datasets/org/data"] = {HUB_FILE: write(tmp_path / "a.jsonl", ROW).read_bytes()}
     hub.repos["datasets/org/empty"] = {"README.md": b""}
     expected = {
-        "org/data": (0, "1 threads -> "),
-        f"org/data@{'a' * 40}": (0, "1 threads -> "),
+        "org/data": (0, "1 thread -> "),
+        f"org/data@{'a' * 40}": (0, "1 thread -> "),
         "org/empty": (2, f"error: org/empty: has no {HUB_FILE}"),
         "org/none": (2, "error: org/none: cannot be downloaded from the Hub"),
     }

@@ -37,9 +37,14 @@ class Toy(NamedTuple):
         return [self.query, self.both, self.counts]
 
 
+def toy_rows() -> list[dict[str, Any]]:
+    """The six threads."""
+    return [_row(i, subreddit) for i, subreddit in enumerate(SUBREDDITS)]
+
+
 def write_toy(folder: Path) -> Toy:
     """Write dataset and runs."""
-    rows = [_row(i, subreddit) for i, subreddit in enumerate(SUBREDDITS)]
+    rows = toy_rows()
     _write_config(folder, "audio_query", rows)
     without_audio = [{k: v for k, v in row.items() if k not in ("clips", "clip_info")} for row in rows]
     _write_config(folder, "query_only", without_audio)

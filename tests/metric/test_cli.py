@@ -95,7 +95,8 @@ def test_as_a_module(data: Path, predictions: Path, tmp_path: Path) -> None:
     )
     assert json.loads(done.stdout)["n"] == 3
     done = subprocess.run([*command, "nothing.jsonl"], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: nothing.jsonl: no such file\n")
+    expected = "no such file; expected a prediction file, or a folder with predictions.jsonl"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: nothing.jsonl: {expected}\n")
 
 
 @pytest.fixture(scope="session")

@@ -166,6 +166,19 @@ def test_default_fits_a_screen(dataset: Path, make_run: Callable[..., Path]) -> 
     assert "not ranked together, as they read different data" in text
 
 
+def test_a_run_without_a_card(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """It has no group, so groups are not explained; one line names the command that states what a system reads."""
+    text = " ".join(run(make_run("bare", 1), make_run("other", 2, name="other"), "--dataset", dataset).split())
+    assert "python -m musicrs_metric card" in text
+    assert "group 1" not in text
+
+
+def test_an_unknown_run(dataset: Path, make_run: Callable[..., Path]) -> None:
+    """A misspelt name is answered with the names that need no run."""
+    with pytest.raises(UserError, match=r"lexcial: no such file; expected .*lexical"):
+        load_runs([Path("lexcial")], load_references(dataset), ["mrr"])
+
+
 def test_missing_threads_are_named(dataset: Path, make_run: Callable[..., Path]) -> None:
     """A score of 0 for missing threads is never shown without its reason."""
     text = run(make_run("half", 1, ids=IDS[:6]), make_run("full", 2), "--dataset", dataset)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from musicrs_metric.base.genres import GENRES, genre_fault, in_order, macro_of
+from musicrs_metric.base.genres import GENRES, MACRO_GENRES, genre_fault, in_order, macro_of, macros_in_order
 
 
 def test_order_and_macro_genre() -> None:
     """The paper's genres first, then new ones by name, which have no macro-genre."""
     assert in_order(["Folk", "Jazz", "Country", "Classical", "Jazz"]) == ["Classical", "Jazz", "Country", "Folk"]
     assert [macro_of(genre) for genre in ("Hip-Hop", "Classical", "Metal", "Country")] == ["MM", "IM", "AE", "other"]
+    assert (macro_of("Country", "Roots"), macro_of("Country", "")) == ("Roots", "other")
+    assert macros_in_order(["other", "Roots", "AE", "MM", "Air"]) == ["MM", "AE", "Air", "Roots", "other"]
+    assert genre_fault("i.m.", MACRO_GENRES) == "expected IM, as the benchmark spells it"
 
 
 @pytest.mark.parametrize("genre", [*GENRES, "Country", "R&B", "Música", "Jazz Fusion", "90s"])

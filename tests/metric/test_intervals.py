@@ -15,6 +15,7 @@ from musicrs_metric.intervals import (
     DIFFERENCES,
     LARGE_SAMPLE,
     SMALLEST_SAMPLE,
+    column_quantiles,
     mean_intervals,
     resample,
     standard_error,
@@ -113,6 +114,15 @@ def test_seed() -> None:
     assert (first.low == second.low).all()
     assert (first.low != other.low).all()
     assert first.low == pytest.approx(other.low, abs=LUCK * values.std() / np.sqrt(BOOTSTRAP_SAMPLE))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000, 2001])
+def test_quantiles_have_the_digits_of_numpy(n: int) -> None:
+    """Also for ties, and for a column with NaN."""
+    rng = np.random.default_rng(n)
+    values = np.column_stack([rng.random(n), rng.random(n).round(1), np.where(np.arange(n) == n // 2, np.nan, 1.0)])
+    shares = [0.0, 0.025, 0.5, 0.975, 1.0, *rng.random(20)]
+    np.testing.assert_array_equal(column_quantiles(values, *shares), np.quantile(values, shares, axis=0))
 
 
 def test_columns_share_their_draws() -> None:

@@ -230,7 +230,7 @@ def test_what_is_no_prediction_file(tmp_path: Path, content: bytes, said: str) -
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
     """A path that is not there, and one that is a folder."""
-    assert faults_of(tmp_path / "none.jsonl")[0].message == "no such file"
+    assert faults_of(tmp_path / "none.jsonl")[0].message.startswith("no such file; expected a prediction file")
     assert "is a folder" in faults_of(tmp_path)[0].message
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from musicrs_metric.report.coverage import bins
 from musicrs_metric.report.document import Block, Case, Figure, Text
 from musicrs_metric.runs.references import load_references
 
-from .report_toy import COUNT_RANKS, NAME, Toy, write_run, write_toy
+from .report_toy import BOTH_RANKS, COUNT_RANKS, NAME, Toy, toy_rows, write_run, write_toy
 from .support import columns_of, popularity, references_of, write_repo
 
 RESAMPLES = 200
@@ -130,6 +131,31 @@ def test_rq1_repeats_the_gain_on_the_threads_with_audio(report: Report) -> None:
     rows = [row for row in table(report, "rq1").rows if "5 threads" in row.cells[0].detail]
     # Without the sixth thread, where both score 0: 3.5 / 5 and 4.5 / 5.
     assert [shown(cell) for cell in rows[0].cells[2:5]] == ["70.00", "90.00", "+20.00"]
+
+
+def test_rq1_shows_what_audio_adds_to_the_text_system_of_a_fusion(toy: Toy, tmp_path: Path) -> None:
+    """58.33 with text and 75.00 with audio beside it. A control run with as much is no gain by audio."""
+    rows = toy_rows()
+    better = write_run(tmp_path / "better", rows, [(1, 2)] * 6, name="Better text")  # in no fusion
+    digest = hashlib.sha256((toy.query / "predictions.jsonl").read_bytes()).hexdigest()
+    folders = []
+    for name, extra in (("fused", {}), ("control", {"control": "shuffled-audio"})):
+        folder = write_run(tmp_path / name, rows, BOTH_RANKS, name=name, modality="audio_query")
+        card = json.loads((folder / "run.json").read_text())
+        (folder / "run.json").write_text(json.dumps({**card, **extra, "fused": [{"sha256": digest}, {}]}))
+        folders.append(folder)
+    audio = write_run(tmp_path / "audio", rows, COUNT_RANKS, name="Audio", modality="audio_only")
+    report = build_report([toy.query, better, audio, *folders], toy.dataset, resamples=RESAMPLES)
+    shown_text = text(report, "rq1")
+    assert "The best text system in a fusion of this report by recall@20 is " + NAME in shown_text
+    assert "0 of 1 run on audio gain significantly" in shown_text  # six threads tell nothing apart
+    gains = [[shown(cell) for cell in row.cells[:3]] for row in table(report, "rq1", 0).rows]
+    assert sorted(gains) == [
+        ["Audio", "audio", "−58.33"],
+        ["control", "fused with the text system", "+16.67"],
+        ["fused", "fused with the text system", "+16.67"],
+    ]
+    assert [row.cells[1].detail for row in table(report, "rq1", 0).rows].count("shuffled-audio") == 1
 
 
 def test_rq2_averages_the_rows_of_a_paradigm(report: Report) -> None:

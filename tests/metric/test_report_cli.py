@@ -33,7 +33,8 @@ def test_report_names_the_page(
     [
         (["nowhere", "-d", "D"], "nowhere: no such folder; expected a run folder"),
         (["query/run.json", "-d", "D"], "query/run.json: is a file; expected a run folder"),
-        (["D", "-d", "D"], "D/run.json: cannot be read"),
+        (["D", "-d", "D"], "D/run.json: no such file; write the run card: python -m musicrs_metric card D --name ..."),
+        (["lexical", "-d", "D"], "run it: python -m baselines run --model lexical --out runs/lexical"),
         (["query", "-d", "./none"], "none: no such directory"),
         (["query", "-d", "D", "--case", "t3_99"], "--case t3_99: not in dataset D (6 threads, such as t3_0)"),
         (["query", "-d", "D", "--out", "query/run.json"], "query/run.json: cannot be written"),

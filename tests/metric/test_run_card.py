@@ -195,7 +195,7 @@ def test_what_is_no_card_is_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_a_missing_field_or_file_is_named(tmp_path: Path) -> None:
     """A card without two of its fields names both; a folder without a card is named."""
-    with pytest.raises(UserError, match=r"run\.json: cannot be read"):
+    with pytest.raises(UserError, match=r"run\.json: no such file; write the run card: python -m musicrs_metric card"):
         read_run_card(tmp_path / "run.json")
     write_run_card(tmp_path / "run.json", CARD)
     values = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))

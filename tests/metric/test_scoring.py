@@ -11,6 +11,7 @@ import pytest
 from musicrs_metric.hits import hits_from_strings
 from musicrs_metric.intervals import LARGE_SAMPLE, mean_intervals
 from musicrs_metric.measures import measure_names
+from musicrs_metric.runs.score_tables import sentences
 from musicrs_metric.scoring import score, summarise, thread_table
 
 from .support import CONVENTIONS, SYSTEMS, check_reference, references_of
@@ -31,6 +32,14 @@ def test_means_and_counts() -> None:
     )
     assert (result.n, result.n_empty, result.n_missing) == (5, 1, 1)
     assert (result.n_unknown, result.n_duplicate, result.n_unreachable) == (1, 1, 1)
+
+
+def test_a_cutoff_as_deep_as_the_pools() -> None:
+    """Every order of four candidates has the same recall@4, and another recall@3."""
+    result = score(RANKINGS, RELEVANT, POOLS, k=[3, 4])
+    assert result.is_constant("recall@4")
+    assert not result.is_constant("recall@3")
+    assert sum("the same for every order" in line for line in sentences(result)) == 1
 
 
 def test_skipping_threads_without_ground_truth() -> None:

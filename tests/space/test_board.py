@@ -329,11 +329,35 @@ def test_several_designs_of_one_dataset(tmp_path: Path) -> None:
         shard.parent.mkdir()
         parquet.write_table(pyarrow.table(dict(columns_of(labels_of))), shard)
     data = load_data(str(folder))
+    # Answers to submitters hold the name of the dataset, and no path of the server.
+    assert {design.references.name for design in data.designs} == {"musicrs"}
     assert [(design.name, design.configs) for design in data.designs] == [
         ("published", ("audio_query", "query_only")),
         ("wider", ("query_only_wider",)),
     ]
     assert data.design("wider").references.candidates[0][-1] == "Yew"
+
+
+def test_turns_of_dialogues(store: LocalStore) -> None:
+    """Six turns of two dialogues: the table counts dialogues, and states the rule of the verdicts for them."""
+    published = references()
+    dialogues = published.groups["genre"]
+    labels_of = replace(published, groups={**published.groups, "dialogue": dialogues})
+    data = LeaderboardData("toy", (PoolDesign("published", labels_of, ("query_only",)),))
+    store.put(submission(ranked(1), fingerprint=labels_of.fingerprint))
+    chance, row = table_rows(Board(data, store, None))
+    assert {each.unit for each in (chance, row)} == {"dialogue"}
+    assert "one per dialogue" in plain_row(row)["verdict_rule"]
+    html = table([chance, row], Address())
+    assert "over 2 dialogues" in html
+    assert "one per dialogue" in html
+
+
+def test_a_dialogue_of_several_genres(tmp_path: Path) -> None:
+    """It has no genre to be ranked in, so the server does not start on it."""
+    folder = write_repo(tmp_path, columns_of(references()) | {"dialogue": ["d"] * len(POOLS)})
+    with pytest.raises(UserError, match="expected one label per dialogue"):
+        load_data(str(folder))
 
 
 def test_readers_do_not_wait_for_what_is_new(

@@ -273,7 +273,7 @@ def test_a_new_genre_has_its_place(page: Page) -> None:
     levels = {"Overall": 0.1, "Country": 0.2, "Jazz": 0.3, "<b>": 0.4}
     figure = by_genre([], levels, "mrr").to_plotly_json()
     assert figure["layout"]["xaxis"]["ticktext"] == ["Overall", "Jazz", "&lt;b&gt;", "Country"]
-    html = heat_map([], [], levels, Address())
+    html = heat_map([], [], levels, "rule", Address())
     assert html.index(">Jazz<") < html.index("&lt;b&gt;") < html.index(">Country<")
     assert "Country" in chooser(["Jazz", "Country"], Address())
     kept = Address.read({"tab": "threads", "genre": "Country"})
